@@ -1,0 +1,57 @@
+//! Annotations that cannot be the same for the Services of all shards.
+
+use std::collections::BTreeMap;
+
+use crate::finding::Finding;
+use crate::rule::Rule;
+use crate::validate::Exposed;
+
+/// Annotations that ask for a fixed address. Every shard's Service has port 6379, so two of them cannot share one.
+const FIXED_ADDRESS: [&str; 13] = [
+    "metallb.io/loadBalancerIPs",
+    "metallb.universe.tf/loadBalancerIPs",
+    "lbipam.cilium.io/ips",
+    "io.cilium/lb-ipam-ips",
+    "kube-vip.io/loadbalancerIPs",
+    "service.beta.kubernetes.io/aws-load-balancer-eip-allocations",
+    "service.beta.kubernetes.io/aws-load-balancer-private-ipv4-addresses",
+    "service.beta.kubernetes.io/azure-load-balancer-ipv4",
+    "service.beta.kubernetes.io/azure-load-balancer-ipv6",
+    "service.beta.kubernetes.io/azure-pip-name",
+    "networking.gke.io/load-balancer-ip-addresses",
+    "load-balancer.hetzner.cloud/name",
+    "service.beta.kubernetes.io/oci-load-balancer-reserved-ip",
+];
+const EXTERNAL_DNS: [&str; 2] = ["external-dns.alpha.kubernetes.io/hostname", "external-dns.alpha.kubernetes.io/internal-hostname"];
+
+pub(super) fn same_for_all_shards(cluster: &Exposed, findings: &mut Vec<Finding>) {
+    for (key, value) in &cluster.service.annotations {
+        let fixed_address = FIXED_ADDRESS.contains(&key.as_str());
+        if !fixed_address && !EXTERNAL_DNS.contains(&key.as_str()) {
+            continue;
+        }
+        let mut values: BTreeMap<String, usize> = BTreeMap::new();
+        for shard in &cluster.plan.shards {
+            let count = values.entry(cluster.annotation_for(value, shard)).or_default();
+            *count = count.saturating_add(1);
+        }
+        let Some((value, count)) = values.into_iter().find(|(_, count)| *count > 1) else { continue };
+        let finding = if fixed_address {
+            let message = format!(
+                "{count} Services carry the same address `{value}` in annotation `{key}`, and all of them use ports from 6379 on: at most one can be served; put `{{shard}}` into the value, so that each shard has an address of its own"
+            );
+            Finding::warning(Rule::SameAddress, message)
+        } else {
+            let names: Vec<&str> = cluster.plan.shards.iter().filter_map(|shard| shard.hostname.as_ref().map(|name| name.as_str())).take(3).collect();
+            let needed = match names.as_slice() {
+                [] => "one name for each shard".to_owned(),
+                names => format!("{}{}", names.join(", "), if cluster.plan.shards.len() > names.len() { ", …" } else { "" }),
+            };
+            let message = format!(
+                "{count} Services carry the same name `{value}` in annotation `{key}`: clients that are sent to one shard reach any; it must be {needed}: write `{{hostname}}`, or put `{{shard}}` into the value"
+            );
+            Finding::warning(Rule::SameDnsName, message).proposed("{hostname}")
+        };
+        findings.push(cluster.finding(finding.at("spec.externalAccess.serviceAnnotations").current(value)));
+    }
+}

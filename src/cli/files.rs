@@ -1,0 +1,79 @@
+//! Reads manifests. The only place of the program that touches files.
+#![allow(clippy::disallowed_methods)]
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::finding::Finding;
+use crate::rule::Rule;
+
+/// A file's text, and the name that messages call it by.
+pub(super) struct File {
+    pub(super) name: String,
+    pub(super) text: String,
+    /// It was named on the command line: anything wrong in it is worth telling.
+    pub(super) explicit: bool,
+}
+
+/// Reads all files, folders with what is in them; what cannot be read is a finding.
+pub(super) fn read(paths: &[PathBuf], findings: &mut Vec<Finding>) -> Vec<File> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.as_os_str() == "-" {
+            let mut bytes = Vec::new();
+            match io::stdin().read_to_end(&mut bytes) {
+                Ok(_) => push(&mut files, "-".to_owned(), bytes, true, findings),
+                Err(error) => findings.push(unreadable("standard input", &error)),
+            }
+        } else if path.is_dir() {
+            let before = files.len();
+            folder(path, &mut files, findings);
+            if files.len() == before && findings.is_empty() {
+                let message = format!("there are no .yaml, .yml or .json files in `{}`", path.display());
+                findings.push(Finding::error(Rule::File, message));
+            }
+        } else {
+            file(path, true, &mut files, findings);
+        }
+    }
+    files
+}
+
+fn folder(path: &Path, files: &mut Vec<File>, findings: &mut Vec<Finding>) {
+    let mut entries: Vec<PathBuf> = match fs::read_dir(path) {
+        Ok(entries) => entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect(),
+        Err(error) => return findings.push(unreadable(&path.display().to_string(), &error)),
+    };
+    entries.sort();
+    for entry in entries {
+        let hidden = entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        let manifest = entry.extension().is_some_and(|extension| matches!(extension.to_str(), Some("yaml" | "yml" | "json")));
+        if hidden {
+            continue;
+        } else if entry.is_dir() && !entry.is_symlink() {
+            folder(&entry, files, findings);
+        } else if manifest && entry.is_file() {
+            file(&entry, false, files, findings);
+        }
+    }
+}
+
+fn file(path: &Path, explicit: bool, files: &mut Vec<File>, findings: &mut Vec<Finding>) {
+    match fs::read(path) {
+        Ok(bytes) => push(files, path.display().to_string(), bytes, explicit, findings),
+        Err(error) => findings.push(unreadable(&path.display().to_string(), &error)),
+    }
+}
+
+fn push(files: &mut Vec<File>, name: String, bytes: Vec<u8>, explicit: bool, findings: &mut Vec<Finding>) {
+    match String::from_utf8(bytes) {
+        Ok(text) => files.push(File { name, text, explicit }),
+        Err(_) if !explicit => {}
+        Err(_) => findings.push(Finding::error(Rule::YamlSyntax, format!("`{name}` is not UTF-8 text"))),
+    }
+}
+
+fn unreadable(name: &str, error: &io::Error) -> Finding {
+    Finding::error(Rule::File, format!("cannot read `{name}`: {error}"))
+}

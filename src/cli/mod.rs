@@ -1,0 +1,157 @@
+//! The command line: arguments, files, and what is printed. Each command is a file, and a function over what it writes to.
+
+mod check;
+mod files;
+mod findings;
+mod objects;
+mod ports;
+mod render;
+mod schema;
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::finding::Finding;
+use crate::function;
+use crate::rule::Rule;
+
+/// Exit code of a run that found an error.
+pub const FAILED: u8 = 1;
+/// Exit code of wrong arguments.
+pub const USAGE: u8 = 2;
+
+const EXAMPLES: &str = "\
+Examples:
+  expose-valkey < resourcelist.yaml        as a KRM function: kustomize and kpt call it like this
+  expose-valkey ports -f cluster.yaml      which node is reached by which port
+  expose-valkey render -f manifests/       the objects, for `kubectl apply -f -` or to commit
+  expose-valkey check -f manifests/        findings only, for CI";
+
+/// Makes every node of a Valkey cluster in Kubernetes reachable from outside.
+///
+/// Without a command it is a KRM function: a ResourceList on standard input, the same list with Services, ValkeyNodes and
+/// TCPRoutes on standard output, and what is wrong in plain words on standard error.
+#[derive(Debug, Parser)]
+#[command(name = "expose-valkey", version, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print the objects that expose the ValkeyClusters of some manifests
+    #[command(after_help = "Example:\n  expose-valkey render -f manifests/ > external-access.yaml")]
+    Render {
+        #[command(flatten)]
+        input: Input,
+        /// Print a ResourceList with the manifests and the new objects in it
+        #[arg(long)]
+        in_list: bool,
+    },
+    /// Print what is wrong, and nothing else
+    #[command(after_help = "Example:\n  expose-valkey check -f manifests/ --format json")]
+    Check {
+        #[command(flatten)]
+        input: Input,
+        /// How to print the findings
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+    },
+    /// Print a table of nodes, hostnames and ports
+    #[command(after_help = "Example:\n  expose-valkey ports -f cluster.yaml")]
+    Ports {
+        #[command(flatten)]
+        input: Input,
+        /// How to print the table
+        #[arg(short, long, value_enum, default_value_t = Table::Table)]
+        output: Table,
+    },
+    /// Print the JSON Schema of the functionConfig
+    #[command(after_help = "Example:\n  expose-valkey schema > expose-valkey.schema.json")]
+    Schema,
+    /// Print completions for a shell
+    #[command(after_help = "Example:\n  expose-valkey completions bash > /etc/bash_completion.d/expose-valkey")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Where manifests come from.
+#[derive(Debug, Args)]
+struct Input {
+    /// Manifests: a file, a folder (all .yaml, .yml and .json files in it), or `-` for standard input; may be repeated
+    #[arg(short, long = "file", value_name = "FILE|DIR|-", required = true)]
+    files: Vec<PathBuf>,
+    /// A functionConfig; without it, an ExposeValkey among the manifests is used
+    #[arg(short, long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Table {
+    Table,
+    Json,
+}
+
+impl Cli {
+    /// Runs the command and returns the exit code.
+    ///
+    /// # Errors
+    /// What reading standard input or writing reports; files that cannot be read are findings.
+    pub fn run(self, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
+        match self.command {
+            None => as_function(out, err),
+            Some(Command::Render { input, in_list }) => render::run(&input, in_list, out, err),
+            Some(Command::Check { input, format }) => check::run(&input, format, out, err),
+            Some(Command::Ports { input, output }) => ports::run(&input, output, out, err),
+            Some(Command::Schema) => schema::run(out),
+            Some(Command::Completions { shell }) => {
+                clap_complete::generate(shell, &mut Cli::command(), "expose-valkey", out);
+                Ok(0)
+            }
+        }
+    }
+}
+
+/// The KRM function on standard input and output.
+fn as_function(out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
+    if io::stdin().is_terminal() {
+        write!(err, "{}", Cli::command().render_long_help().ansi())?;
+        return Ok(USAGE);
+    }
+    let mut input = Vec::new();
+    io::stdin().read_to_end(&mut input)?;
+    let text = match text(input) {
+        Ok(text) => text,
+        Err(finding) => {
+            findings::print(&[finding], err)?;
+            return Ok(FAILED);
+        }
+    };
+    let output = function::run(&text);
+    output.text.write_to(out)?;
+    findings::print(&output.findings, err)?;
+    Ok(if output.failed() { FAILED } else { 0 })
+}
+
+/// Input as text; one that is empty or not UTF-8 is a finding.
+fn text(input: Vec<u8>) -> Result<String, Finding> {
+    if input.iter().all(u8::is_ascii_whitespace) {
+        let message = "standard input is empty: a ResourceList is expected; for plain manifests use `expose-valkey render -f FILE`";
+        return Err(Finding::error(Rule::NotAList, message));
+    }
+    String::from_utf8(input).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Finding::error(Rule::YamlSyntax, format!("the input is not UTF-8: byte {at} is not part of a character"))
+    })
+}

@@ -1,0 +1,69 @@
+//! The middle of the way: from objects to what exposes them, whatever text they came from and go to.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::api::ExternalAccess;
+use crate::check;
+use crate::finding::{self, Finding};
+use crate::object::Object;
+use crate::own::{self, ByCluster};
+use crate::render::{self, Kinds};
+use crate::validate::{self, Config, Exposed, Observed};
+
+/// What a set of objects comes to.
+#[derive(Debug, Default)]
+pub struct Exposure {
+    /// Clusters whose external access is on and that are valid, in the order of the objects.
+    pub clusters: Vec<Exposed>,
+    /// Objects of each of these clusters. Empty if anything is wrong.
+    pub rendered: Vec<Vec<Value>>,
+    /// All findings, in no order yet.
+    pub findings: Vec<Finding>,
+    /// Namespace and name of every cluster seen, exposed or not: their stale outputs may go.
+    pub known: HashSet<(Option<String>, String)>,
+}
+
+/// Reads the functionConfig, validates and plans each cluster, checks them together, and renders.
+#[must_use]
+pub fn expose(objects: &[Object], function_config: Option<&Object>) -> Exposure {
+    let mut exposure = Exposure::default();
+    let findings = &mut exposure.findings;
+    let config = validate::config(function_config, findings);
+    let own = own::find(objects);
+    let schema = validate::schema_of::<ExternalAccess>();
+    for object in clusters(objects, &config) {
+        let known = (object.reference.namespace.clone(), object.reference.name.clone());
+        let observed = observed(&own, &known);
+        exposure.clusters.extend(validate::cluster(object, &config, &schema, &observed, findings));
+        if object.reference.api_version == crate::api::VALKEY_API {
+            exposure.known.insert(known);
+        }
+    }
+    check::all(&exposure.clusters, objects, &own, findings);
+    let routed = exposure.clusters.iter().any(|cluster| cluster.gateway.is_some());
+    let version = (routed && config.routes).then(|| check::route_version(config.tcp_route, objects, &own, findings));
+    if !finding::any_error(findings) {
+        let kinds = Kinds { services: config.services, valkey_nodes: config.valkey_nodes, routes: version };
+        exposure.rendered = exposure.clusters.iter().map(|cluster| render::cluster(cluster, kinds)).collect();
+    }
+    exposure
+}
+
+/// The ValkeyClusters of the objects, and that of the functionConfig if it is not among them.
+fn clusters<'o>(objects: &'o [Object], config: &'o Config) -> Vec<&'o Object> {
+    let is_cluster = |object: &&Object| object.group() == "valkey.io" && object.reference.kind == "ValkeyCluster";
+    let mut clusters: Vec<&Object> = objects.iter().filter(is_cluster).collect();
+    if let Some(own) = &config.cluster {
+        let same = |other: &&&Object| other.reference.name == own.reference.name && other.reference.namespace == own.reference.namespace;
+        if !clusters.iter().any(|cluster| same(&cluster)) {
+            clusters.push(own);
+        }
+    }
+    clusters
+}
+
+fn observed(own: &ByCluster<'_>, cluster: &(Option<String>, String)) -> Observed {
+    Observed { node_ports: own.get(cluster).into_iter().flatten().flat_map(own::Own::node_ports).collect() }
+}

@@ -1,0 +1,15 @@
+//! The wire format: ResourceLists and manifests as text whose bytes are kept, and YAML as Kubernetes reads it.
+
+pub mod annotations;
+pub mod change;
+pub mod edit;
+pub mod list;
+pub mod manifests;
+pub mod scalar;
+mod split;
+pub mod write;
+pub mod yaml;
+
+pub use change::Change;
+pub use edit::{Edits, Pieces};
+pub use list::{Item, Read, ResourceList, Tree};

@@ -1,0 +1,131 @@
+//! What was rendered, laid over what an earlier run left in the list: regenerated in place, appended, or removed.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use crate::expose::Exposure;
+use crate::finding::{FileRef, Finding};
+use crate::krm::{Change, annotations};
+use crate::own::{self, Key, Own};
+use crate::render::{CLUSTER_LABEL, SHARD_LABEL};
+use crate::rule::Rule;
+use crate::select::{Selected, Selection};
+use crate::validate::{Exposed, full_name};
+
+/// What the file of a cluster's objects is called, behind the cluster's name.
+pub(crate) const FILE_SUFFIX: &str = "-external-access.yaml";
+
+/// The changes to the list, and what must be said about them.
+pub(crate) fn merge(exposure: &Exposure, selection: &Selection, findings: &mut Vec<Finding>) -> Change {
+    let mut change = Change::default();
+    let mut wanted: HashSet<Key> = HashSet::new();
+    let mut present: HashMap<Key, Vec<usize>> = HashMap::new();
+    for (index, object) in selection.objects.iter().enumerate() {
+        let is_item = selection.origins.get(index).is_some_and(|origin| !origin.nested);
+        if let (Some(key), true) = (own::key(object), is_item) {
+            present.entry(key).or_default().push(index);
+        }
+    }
+    let mut files = Files::new(selection);
+    for (cluster, objects) in exposure.clusters.iter().zip(&exposure.rendered) {
+        for value in objects {
+            let Some(key) = own::key_of_value(value) else { continue };
+            match present.get(&key).and_then(|indexes| indexes.first()) {
+                None => change.appended.push(files.place(cluster, value.clone())),
+                Some(index) => replace(*index, value, selection, &mut change, findings),
+            }
+            wanted.insert(key);
+        }
+    }
+    remove_stale(exposure, selection, &wanted, &present, &mut change, findings);
+    change
+}
+
+/// Puts an object in the place of its earlier self; the same data keeps the text that it has.
+fn replace(index: usize, value: &Value, selection: &Selection, change: &mut Change, findings: &mut Vec<Finding>) {
+    let (Some(object), Some(origin)) = (selection.objects.get(index), selection.origins.get(index)) else { return };
+    if Own::new(object).is_none() {
+        let message = format!(
+            "this object has a name that is ours, but not the labels `{CLUSTER_LABEL}` and `{SHARD_LABEL}` of an earlier output: rename it, or remove it if it is an old output"
+        );
+        return findings.push(object.finding(Finding::error(Rule::ForeignObject, message).at("metadata.name").current(object.reference.name.clone())));
+    }
+    let mut value = value.clone();
+    let kept = object.value.pointer("/metadata/annotations").and_then(Value::as_object).into_iter().flatten();
+    let kept: Map<String, Value> = kept.filter(|(key, _)| annotations::is_bookkeeping(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
+    annotate(&mut value, kept);
+    if value != object.value {
+        change.replaced.push((origin.item, origin.end, value));
+    }
+}
+
+fn remove_stale(exposure: &Exposure, selection: &Selection, wanted: &HashSet<Key>, present: &HashMap<Key, Vec<usize>>, change: &mut Change, findings: &mut Vec<Finding>) {
+    for (index, object) in selection.objects.iter().enumerate() {
+        let Some(Selected { item, end, nested: false }) = selection.origins.get(index) else { continue };
+        let Some(own) = Own::new(object) else { continue };
+        let first = present.get(&own.key).and_then(|indexes| indexes.first()) == Some(&index);
+        if wanted.contains(&own.key) && first {
+            continue;
+        }
+        let cluster = (object.reference.namespace.clone(), own.cluster.clone());
+        let name = full_name(cluster.0.as_deref(), &cluster.1);
+        if exposure.known.contains(&cluster) {
+            let message = format!("removed: an output of an earlier run that cluster {name} no longer has");
+            findings.push(object.finding(Finding::info(Rule::StaleRemoved, message)));
+            change.removed.push((*item, *end));
+        } else {
+            let message = format!("left as it is: an output for cluster {name}, which is not in the list; remove it if the cluster is gone");
+            findings.push(object.finding(Finding::warning(Rule::OrphanLeft, message)));
+        }
+    }
+}
+
+fn annotate(value: &mut Value, more: Map<String, Value>) {
+    if more.is_empty() {
+        return;
+    }
+    let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let mut all: Vec<(String, Value)> = match metadata.shift_remove("annotations") {
+        Some(Value::Object(own)) => own.into_iter().chain(more).collect(),
+        _ => more.into_iter().collect(),
+    };
+    all.sort_by(|(a, _), (b, _)| a.cmp(b));
+    metadata.shift_insert(0, "annotations".to_owned(), Value::Object(Map::from_iter(all)));
+}
+
+/// Files for new objects, where the list says which file an object is in.
+struct Files {
+    /// The next free index of each file that objects of ours may go to.
+    next: HashMap<String, u64>,
+}
+
+impl Files {
+    fn new(selection: &Selection) -> Self {
+        let mut next: HashMap<String, u64> = HashMap::new();
+        for object in &selection.objects {
+            let Some(FileRef { path, index, .. }) = &object.file else { continue };
+            let free = next.entry(path.clone()).or_default();
+            *free = (*free).max(index.saturating_add(1));
+        }
+        Files { next }
+    }
+
+    /// Gives a new object a place in the file beside its cluster's, in the spellings that the cluster has.
+    fn place(&mut self, cluster: &Exposed, mut value: Value) -> Value {
+        let Some(file) = &cluster.file else { return value };
+        let folder = file.path.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
+        let path = format!("{folder}{}{FILE_SUFFIX}", cluster.name());
+        let index = self.next.entry(path.clone()).or_default();
+        let mut more = Map::new();
+        for (path_key, index_key) in annotations::PATH.iter().zip(annotations::INDEX) {
+            if cluster.file_annotations.contains(*path_key) {
+                more.insert((*path_key).to_owned(), json!(path));
+                more.insert(index_key.to_owned(), json!(index.to_string()));
+            }
+        }
+        *index = index.saturating_add(1);
+        annotate(&mut value, more);
+        value
+    }
+}

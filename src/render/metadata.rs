@@ -1,0 +1,46 @@
+//! Names and labels of our objects: the operator's own, so that it knows them for what they are.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use crate::validate::Exposed;
+
+/// Label with the cluster's name.
+pub const CLUSTER_LABEL: &str = "valkey.io/cluster";
+/// Label with the shard's index.
+pub const SHARD_LABEL: &str = "valkey.io/shard-index";
+/// Label with the node's index.
+pub const NODE_LABEL: &str = "valkey.io/node-index";
+
+/// What an object stands for.
+#[derive(Clone, Copy)]
+pub(super) enum Part {
+    Shard(u32),
+    Node(u32, u32),
+}
+
+/// Labels of the cluster below the operator's own, which they never replace.
+pub(super) fn metadata(exposed: &Exposed, name: String, component: &str, part: Part) -> ObjectMeta {
+    let mut labels = exposed.labels.clone();
+    let mut set = |key: &str, value: String| labels.insert(key.to_owned(), value);
+    set("app.kubernetes.io/name", "valkey".to_owned());
+    set("app.kubernetes.io/instance", exposed.name().to_owned());
+    set("app.kubernetes.io/component", component.to_owned());
+    set("app.kubernetes.io/part-of", "valkey".to_owned());
+    set("app.kubernetes.io/managed-by", "valkey-operator".to_owned());
+    set(CLUSTER_LABEL, exposed.name().to_owned());
+    match part {
+        Part::Shard(shard) => set(SHARD_LABEL, shard.to_string()),
+        Part::Node(shard, node) => {
+            set(NODE_LABEL, node.to_string());
+            set(SHARD_LABEL, shard.to_string())
+        }
+    };
+    ObjectMeta { name: Some(name), namespace: exposed.plan.cluster.namespace.clone(), labels: Some(labels), ..ObjectMeta::default() }
+}
+
+/// What the operator puts on the shard's pods: these two keys and no others, whatever labels the user has.
+pub(super) fn selector(exposed: &Exposed, shard: u32) -> BTreeMap<String, String> {
+    BTreeMap::from([(CLUSTER_LABEL.to_owned(), exposed.name().to_owned()), (SHARD_LABEL.to_owned(), shard.to_string())])
+}

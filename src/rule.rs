@@ -1,0 +1,105 @@
+//! The stable identifiers of findings: what a pipeline may depend on. Wording may change, these do not.
+
+macro_rules! rules {
+    ($($(#[doc = $doc:literal])+ $name:ident = $id:literal,)+) => {
+        /// What a finding is about. `docs/errors.md` has a heading for each.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Rule {
+            $($(#[doc = $doc])+ $name,)+
+        }
+
+        impl Rule {
+            /// All rules.
+            pub const ALL: &[Rule] = &[$(Rule::$name,)+];
+
+            /// The identifier, as in `tags.rule` of a result.
+            #[must_use]
+            pub fn id(self) -> &'static str {
+                match self {
+                    $(Rule::$name => $id,)+
+                }
+            }
+        }
+    };
+}
+
+rules! {
+    /// The text is not YAML.
+    YamlSyntax = "yaml-syntax",
+    /// A key is there twice in an object that is read.
+    DuplicateKey = "duplicate-key",
+    /// A budget against hostile input is spent: size, nesting, aliases.
+    Budget = "budget",
+    /// Standard input is not one ResourceList.
+    NotAList = "not-a-resource-list",
+    /// The functionConfig is of a kind that is not known.
+    UnknownConfig = "unknown-config",
+    /// A field that does not exist.
+    UnknownField = "unknown-field",
+    /// A value of the wrong type.
+    WrongType = "wrong-type",
+    /// A value that is not one of those allowed.
+    WrongValue = "wrong-value",
+    /// A number out of its range.
+    OutOfRange = "out-of-range",
+    /// A ValkeyCluster of a version that is not known.
+    UnknownVersion = "unknown-version",
+    /// The same thing is said in the API's old and new place.
+    TwoPlaces = "two-places",
+    /// `shards` or `replicas` out of range.
+    Counts = "counts",
+    /// More nodes than Valkey is advised to have.
+    ManyNodes = "many-nodes",
+    /// A cluster name that no Service can carry.
+    ClusterName = "cluster-name",
+    /// A name that makes the name of a Service too long.
+    NameLength = "name-length",
+    /// A name that makes the name of a StatefulSet too long for its pods' labels.
+    WorkloadNameLength = "workload-name-length",
+    /// A domain that is not a DNS name.
+    Domain = "domain",
+    /// A hostname prefix that the CRD refuses.
+    HostnamePrefix = "hostname-prefix",
+    /// A hostname that DNS cannot hold.
+    HostnameLength = "hostname-length",
+    /// Hostnames are preferred and there is no domain.
+    HostnameWithoutDomain = "hostname-without-domain",
+    /// A gateway without a name or base port.
+    GatewayIncomplete = "gateway-incomplete",
+    /// A port past the range.
+    PortRange = "port-range",
+    /// `portsPerShard` is less than the nodes of a shard.
+    PortsPerShard = "ports-per-shard",
+    /// `externalTrafficPolicy` where it means nothing.
+    TrafficPolicyUnused = "traffic-policy-unused",
+    /// A field in the cluster that the operator's CRD does not have.
+    DroppedByCrd = "dropped-by-crd",
+    /// One listener name for several nodes.
+    SectionName = "section-name",
+    /// One fixed address for the Services of all shards.
+    SameAddress = "same-address",
+    /// One DNS name for the Services of all shards.
+    SameDnsName = "same-dns-name",
+    /// Two clusters on one listener.
+    ListenerOverlap = "listener-overlap",
+    /// More listeners than a Gateway may have.
+    ListenerCount = "listener-count",
+    /// The Gateway in the list has no TCP listener for a port.
+    ListenerMissing = "listener-missing",
+    /// Two clusters announce the same hostname and port, or may do so.
+    HostnameOverlap = "hostname-overlap",
+    /// Nodes that were there get other ports.
+    PortsMoved = "ports-moved",
+    /// The CustomResourceDefinition in the list does not serve the TCPRoutes that are rendered.
+    RouteVersion = "route-version",
+    /// An object that is not ours has one of our names.
+    ForeignObject = "foreign-object",
+    /// An output of an earlier run that is no longer wanted was removed.
+    StaleRemoved = "stale-removed",
+    /// An output of an earlier run whose cluster is not in the list was left.
+    OrphanLeft = "orphan-left",
+    /// A file or folder that cannot be read.
+    File = "file",
+    /// Nothing to do: no ValkeyCluster with external access.
+    NothingToDo = "nothing-to-do",
+}

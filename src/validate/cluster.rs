@@ -1,0 +1,220 @@
+//! A ValkeyCluster as written, into an [`Exposed`] one.
+
+use serde_json::{Map, Value};
+
+use super::access::{self, Fields};
+use super::spellings::{self, AccessPlace};
+use super::{Config, Exposed, Observed, shape};
+use crate::api::{EndpointType, ExternalAccess, ServiceType, VALKEY_API, extension_fields};
+use crate::finding::Finding;
+use crate::krm::annotations::PATH;
+use crate::object::Object;
+use crate::plan::{self, ADVISED_NODES, ClusterName, MAX_NODES, MAX_REPLICAS, MAX_SHARDS, Plan, PortOutOfRange, Ports, Topology};
+use crate::rule::Rule;
+
+/// Longest name of a StatefulSet whose pods can carry their revision label (63, less a hash and a hyphen).
+const STATEFUL_SET_NAME: usize = 52;
+
+/// What is to be exposed of a cluster: nothing if its external access is off or if anything is wrong, which `findings` says.
+pub fn cluster(object: &Object, config: &Config, schema: &Value, observed: &Observed, findings: &mut Vec<Finding>) -> Option<Exposed> {
+    let mut own = Vec::new();
+    let exposed = read(object, config, schema, observed, &mut own);
+    let exposed = exposed.filter(|_| !crate::finding::any_error(&own));
+    findings.extend(own.into_iter().map(|finding| object.finding(finding)));
+    exposed
+}
+
+fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, findings: &mut Vec<Finding>) -> Option<Exposed> {
+    if object.reference.api_version != VALKEY_API {
+        let message = format!("version {} of ValkeyCluster is not known, nothing is rendered for it: only {VALKEY_API} is", object.reference.api_version);
+        findings.push(Finding::warning(Rule::UnknownVersion, message).at("apiVersion"));
+        return None;
+    }
+    let empty = Map::new();
+    let spec = match object.value.get("spec") {
+        Some(Value::Object(spec)) => spec,
+        None | Some(Value::Null) => &empty,
+        Some(other) => {
+            let message = format!("must be a mapping, got {}", shape::shown(other));
+            findings.push(Finding::error(Rule::WrongType, message).at("spec"));
+            return None;
+        }
+    };
+    let place = spellings::external_access(spec, findings);
+    let path = place.as_ref().map_or("spec.externalAccess", |place| place.path);
+    let access = effective_access(place, config.defaults_for(object), schema, findings);
+    if access.enabled != Some(true) {
+        return None;
+    }
+    let topology = topology(spec, findings);
+    spellings::check_places(spec, findings);
+    let tls = spellings::tls(spec, findings);
+    let mut fields = Fields { path, findings };
+    let service = access::service(&access, &mut fields);
+    let gateway = access::gateway(&access, &mut fields);
+    let (domain, hostname_prefix) = access::hostnames(&access, topology, &mut fields);
+    let stride = topology.and_then(|topology| access::stride(&access, topology, &mut fields));
+    let name = name(&object.reference.name, topology, findings);
+    workload_name(&object.reference.name, spec, topology, findings);
+    let ports = match &gateway {
+        Some((_, base)) => base.map(|base| Ports::Listeners { base }),
+        None if service.service_type == ServiceType::NodePort => Some(Ports::NodePorts { known: known_node_ports(object, observed) }),
+        None => Some(Ports::ServicePorts),
+    };
+    let prefers_hostnames = access.preferred_endpoint_type == Some(EndpointType::Hostname);
+    let cluster = plan::Cluster { name: name?, namespace: object.reference.namespace.clone(), topology: topology?, stride: stride?, ports: ports?, domain, hostname_prefix };
+    let nodes = cluster.topology.nodes();
+    let plan = Plan::new(cluster).map_err(|out| findings.push(port_out_of_range(&out, object, nodes, path, &access))).ok()?;
+    Some(Exposed {
+        plan,
+        service,
+        gateway: gateway.and_then(|(gateway, _)| gateway),
+        access,
+        prefers_hostnames,
+        tls,
+        kept_node_ports: observed.node_ports.clone(),
+        labels: object.labels(),
+        spec: spec.clone(),
+        object: object.reference.clone(),
+        file: object.file.clone(),
+        file_annotations: PATH.iter().filter(|key| crate::krm::annotations::get(&object.value, key).is_some()).map(|key| (*key).to_owned()).collect(),
+        order: object.order,
+    })
+}
+
+/// The cluster's own fields over those of the functionConfig.
+fn effective_access(place: Option<AccessPlace<'_>>, defaults: Option<&Value>, schema: &Value, findings: &mut Vec<Finding>) -> ExternalAccess {
+    let mut merged = defaults.cloned().unwrap_or_default();
+    if let Some(place) = place {
+        let own = shape::fit(schema, place.value, place.path, findings).unwrap_or_default();
+        if place.on_by_presence {
+            merge(&mut merged, Value::Object(Map::from_iter([("enabled".to_owned(), Value::Bool(true))])));
+        }
+        for field in extension_fields() {
+            let pointer = format!("/{}", field.replace('.', "/"));
+            if let Some(value) = own.pointer(&pointer) {
+                let message = format!("the operator's API has no `{field}`, the API server drops it here: set it in the functionConfig, `spec.clusters[].externalAccess.{field}`");
+                findings.push(Finding::warning(Rule::DroppedByCrd, message).at(format!("{}.{field}", place.path)).current(value.clone()));
+            }
+        }
+        merge(&mut merged, own);
+    }
+    serde_json::from_value(merged).unwrap_or_default()
+}
+
+fn merge(below: &mut Value, above: Value) {
+    match (below, above) {
+        (Value::Object(below), Value::Object(above)) => {
+            for (key, value) in above {
+                merge(below.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (below, above) => *below = above,
+    }
+}
+
+fn topology(spec: &Map<String, Value>, findings: &mut Vec<Finding>) -> Option<Topology> {
+    let shards = count(spec, "shards", 1, MAX_SHARDS, None, findings);
+    let replicas = count(spec, "replicas", 0, MAX_REPLICAS, Some(0), findings);
+    let (shards, replicas) = (shards?, replicas?);
+    let topology = Topology::new(shards, replicas);
+    let nodes = u64::from(shards).saturating_mul(u64::from(replicas).saturating_add(1));
+    if topology.is_none() {
+        let message = format!("{shards} shards of {} nodes are {nodes} nodes: a cluster must have at most {MAX_NODES}", replicas.saturating_add(1));
+        findings.push(Finding::error(Rule::Counts, message).at("spec.shards").current(shards));
+    } else if nodes > u64::from(ADVISED_NODES) {
+        let message = format!("{nodes} nodes are more than the {ADVISED_NODES} that Valkey is made for");
+        findings.push(Finding::warning(Rule::ManyNodes, message).at("spec.shards").current(shards));
+    }
+    topology
+}
+
+fn count(spec: &Map<String, Value>, key: &str, least: u32, most: u32, default: Option<u32>, findings: &mut Vec<Finding>) -> Option<u32> {
+    let value = match spec.get(key) {
+        None | Some(Value::Null) => {
+            if default.is_none() {
+                let message = format!("the number of {key} is missing: set it, {least} to {most}");
+                findings.push(Finding::error(Rule::Counts, message).at(format!("spec.{key}")));
+            }
+            return default;
+        }
+        Some(value) => value,
+    };
+    let number = value.as_u64().and_then(|number| u32::try_from(number).ok()).filter(|number| (least..=most).contains(number));
+    if number.is_none() {
+        let message = format!("must be a whole number from {least} to {most}, got {}", shape::shown(value));
+        let nearest = if value.as_f64().is_some_and(|number| number > f64::from(most)) { most } else { least };
+        findings.push(Finding::error(Rule::Counts, message).at(format!("spec.{key}")).current(value.clone()).proposed(nearest));
+    }
+    number
+}
+
+fn name(name: &str, topology: Option<Topology>, findings: &mut Vec<Finding>) -> Option<ClusterName> {
+    let parsed = ClusterName::new(name);
+    if parsed.is_none() {
+        let message = if name.is_empty() {
+            "the cluster has no name".to_owned()
+        } else {
+            format!("no Service can be named after `{name}`: it must be lower-case letters, digits and hyphens, and begin and end with a letter or digit")
+        };
+        findings.push(Finding::error(Rule::ClusterName, message).at("metadata.name").current(name));
+        return None;
+    }
+    let shards = topology?.shards();
+    let longest = plan::longest_cluster_name(shards);
+    if name.len() > longest {
+        let first = (0..shards).map(|shard| plan::service_name(name, shard)).find(|service| service.len() > 63).unwrap_or_default();
+        let message = format!(
+            "`{name}` has {} characters: Service `{first}` would have {}, and must have at most 63; with {shards} shards a name must have at most {longest}",
+            name.len(),
+            first.len()
+        );
+        findings.push(Finding::error(Rule::NameLength, message).at("metadata.name").current(name));
+    }
+    parsed
+}
+
+/// The operator makes a StatefulSet for each node; a longer name is accepted, and then has no pods.
+fn workload_name(name: &str, spec: &Map<String, Value>, topology: Option<Topology>, findings: &mut Vec<Finding>) {
+    let Some(topology) = topology else { return };
+    if spec.get("workloadType").and_then(Value::as_str) == Some("Deployment") {
+        return;
+    }
+    let last = plan::route_name(name, topology.shards().saturating_sub(1), topology.nodes_per_shard().saturating_sub(1));
+    if last.len() > STATEFUL_SET_NAME {
+        let longest = STATEFUL_SET_NAME.saturating_sub(last.len().saturating_sub(name.len()));
+        let message = format!(
+            "StatefulSet `{last}` would have {} characters: above {STATEFUL_SET_NAME} its pods are refused, as their revision label is too long; with these shards and replicas a name must have at most {longest}",
+            last.len()
+        );
+        findings.push(Finding::warning(Rule::WorkloadNameLength, message).at("metadata.name").current(name));
+    }
+}
+
+/// NodePorts that are known: those of Services in the list over those that the operator has written into the status.
+fn known_node_ports(object: &Object, observed: &Observed) -> std::collections::BTreeMap<(u32, u32), plan::Port> {
+    let mut known = std::collections::BTreeMap::new();
+    for endpoint in object.value.pointer("/status/externalEndpoints").and_then(Value::as_array).into_iter().flatten() {
+        let Some(shard) = endpoint.get("shardIndex").and_then(Value::as_u64).and_then(|shard| u32::try_from(shard).ok()) else { continue };
+        for (node, port) in (0u32..).zip(endpoint.get("nodePorts").and_then(Value::as_array).into_iter().flatten()) {
+            if let Some(port) = port.as_u64().and_then(plan::Port::new) {
+                known.insert((shard, node), port);
+            }
+        }
+    }
+    known.extend(observed.node_ports.iter().map(|(at, port)| (*at, *port)));
+    known
+}
+
+fn port_out_of_range(out: &PortOutOfRange, object: &Object, nodes: u32, path: &str, access: &ExternalAccess) -> Finding {
+    let base = access.gateway.as_ref().and_then(|gateway| gateway.base_port).unwrap_or_default();
+    let node = plan::node_name(&object.reference.name, out.shard, out.node);
+    let way_out = match out.greatest_base {
+        Some(base) => format!("set `basePort` to {base} or less"),
+        None => "there are too many nodes for one Gateway".to_owned(),
+    };
+    let message = format!("listener port of node {node} must be less than or equal to 65535, got {} ({nodes} nodes from {base} on): {way_out}", out.port);
+    let mut finding = Finding::error(Rule::PortRange, message).at(format!("{path}.gateway.basePort")).current(base);
+    finding.proposed = out.greatest_base.map(Value::from);
+    finding
+}

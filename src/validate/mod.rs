@@ -1,0 +1,191 @@
+//! From what users wrote to values that cannot be wrong. Every fault becomes a finding; none stops the others from being found.
+
+mod access;
+mod cluster;
+mod config;
+mod flat;
+mod nearest;
+mod shape;
+mod spellings;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+pub use cluster::cluster;
+pub use config::{Config, config};
+pub use shape::schema_of;
+
+use crate::api::{ExternalAccess, ServiceType, TrafficPolicy};
+use crate::finding::{FileRef, Finding, ObjectRef};
+use crate::plan::{self, Plan, Port};
+
+/// What a cluster's nodes already have in the list, by shard and node.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    /// NodePorts of Services that are there.
+    pub node_ports: BTreeMap<(u32, u32), Port>,
+}
+
+/// A cluster that is to be exposed: every value in range, all names valid, every port fits.
+#[derive(Clone, Debug)]
+pub struct Exposed {
+    /// Shards, nodes, names, ports.
+    pub plan: Plan,
+    /// The shards' Services.
+    pub service: Service,
+    /// The Gateway, if there is one.
+    pub gateway: Option<Gateway>,
+    /// The cluster's own settings with those of the functionConfig below them.
+    pub access: ExternalAccess,
+    /// Whether clients are sent to hostnames.
+    pub prefers_hostnames: bool,
+    /// Whether the servers speak TLS.
+    pub tls: bool,
+    /// NodePorts that Services in the list already have: they stay.
+    pub kept_node_ports: BTreeMap<(u32, u32), Port>,
+    /// Labels of the cluster.
+    pub labels: BTreeMap<String, String>,
+    /// `spec` as it was written, for what is only handed on.
+    pub spec: Map<String, Value>,
+    /// The cluster, for findings.
+    pub object: ObjectRef,
+    /// Its file.
+    pub file: Option<FileRef>,
+    /// Keys of its annotations that name a file: new objects of its get the same.
+    pub file_annotations: BTreeSet<String>,
+    /// Its place in the input.
+    pub order: usize,
+}
+
+/// Settings of the shards' Services.
+#[derive(Clone, Debug)]
+pub struct Service {
+    /// Type of the Services.
+    pub service_type: ServiceType,
+    /// Only where the type has a use for it.
+    pub traffic_policy: Option<TrafficPolicy>,
+    /// Annotations as written, placeholders and all.
+    pub annotations: BTreeMap<String, String>,
+}
+
+/// The Gateway that routes attach to.
+#[derive(Clone, Debug)]
+pub struct Gateway {
+    /// Name of the Gateway.
+    pub name: String,
+    /// Its namespace, if it is another than the cluster's.
+    pub namespace: Option<String>,
+    /// Name of the listener, `{shard}` and `{node}` not yet replaced.
+    pub section_name: Option<String>,
+}
+
+impl Exposed {
+    /// A finding about this cluster.
+    #[must_use]
+    pub fn finding(&self, finding: Finding) -> Finding {
+        finding.of(self.object.clone(), self.file.clone(), self.order)
+    }
+
+    /// The cluster's namespace.
+    #[must_use]
+    pub fn namespace(&self) -> Option<&str> {
+        self.plan.cluster.namespace.as_deref()
+    }
+
+    /// The cluster's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.plan.cluster.name.as_str()
+    }
+
+    /// Namespace and name, as people say it.
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        full_name(self.namespace(), self.name())
+    }
+
+    /// An annotation value with `{shard}`, `{cluster}`, `{namespace}` and `{hostname}` replaced for a shard. All other braces
+    /// stay, so that JSON in an annotation is safe; `{{shard}}` stands for the text `{shard}`.
+    #[must_use]
+    pub fn annotation_for(&self, value: &str, shard: &plan::Shard) -> String {
+        let hostname = shard.hostname.as_ref().map(plan::Hostname::as_str);
+        replace_placeholders(value, |name| match name {
+            "shard" => Some(shard.index.to_string()),
+            "cluster" => Some(self.name().to_owned()),
+            "namespace" => self.namespace().map(str::to_owned),
+            "hostname" => hostname.map(str::to_owned),
+            _ => None,
+        })
+    }
+}
+
+impl Gateway {
+    /// The listener's name for a node.
+    #[must_use]
+    pub fn section_name_for(&self, node: &plan::Node) -> Option<String> {
+        let name = self.section_name.as_ref()?;
+        Some(replace_placeholders(name, |placeholder| match placeholder {
+            "shard" => Some(node.shard.to_string()),
+            "node" => Some(node.index.to_string()),
+            _ => None,
+        }))
+    }
+}
+
+/// `namespace/name`, or the name alone.
+#[must_use]
+pub fn full_name(namespace: Option<&str>, name: &str) -> String {
+    namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"))
+}
+
+fn replace_placeholders(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        let (before, from) = rest.split_at(open);
+        out.push_str(before);
+        let inner = from.trim_start_matches('{');
+        let doubled = from.starts_with("{{");
+        let word = inner.split('}').next().unwrap_or_default();
+        let end = format!("{}{word}{}", if doubled { "{{" } else { "{" }, if doubled { "}}" } else { "}" });
+        match value(word) {
+            Some(_) if doubled && from.starts_with(&end) => {
+                out.push_str(&format!("{{{word}}}"));
+                rest = from.get(end.len()..).unwrap_or_default();
+            }
+            Some(value) if !doubled && from.starts_with(&end) => {
+                out.push_str(&value);
+                rest = from.get(end.len()..).unwrap_or_default();
+            }
+            _ => {
+                out.push('{');
+                rest = from.get(1..).unwrap_or_default();
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::replace_placeholders;
+
+    #[test]
+    fn only_known_placeholders_are_replaced() {
+        let value = |name: &str| (name == "shard").then(|| "2".to_owned());
+        for (text, expected) in [
+            ("kv-{shard}.example.org", "kv-2.example.org"),
+            ("{shard}{shard}", "22"),
+            ("{{shard}}", "{shard}"),
+            (r#"{"a": {"b": 1}}"#, r#"{"a": {"b": 1}}"#),
+            (r#"{"a": "{shard}"}"#, r#"{"a": "2"}"#),
+            ("{other} {", "{other} {"),
+            ("{{ .Values.x }}", "{{ .Values.x }}"),
+            ("", ""),
+        ] {
+            assert_eq!(replace_placeholders(text, value), expected, "{text}");
+        }
+    }
+}
