@@ -6,7 +6,7 @@
 #
 # Where a docker daemon answers, the folder holds a link to that docker and
 # nothing else. Else it is the folder of tools/docker, which stands in for it on
-# Debian, as root; podman, crun and netavark are installed by apt-get if missing.
+# Debian, as root; podman and what it needs are installed by apt-get if missing.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
@@ -34,7 +34,7 @@ fi
 
 lock containers
 missing=()
-for package in podman crun netavark; do
+for package in podman crun netavark iptables; do
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
 done
 if ((${#missing[@]})); then

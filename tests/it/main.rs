@@ -1,0 +1,10 @@
+//! All integration tests, one binary: what a user would notice.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice, clippy::disallowed_methods)]
+
+mod cases;
+mod cli;
+mod parity;
+mod properties;
+mod scalars;
+mod splitting;
+mod tidy;
