@@ -8,8 +8,8 @@ use expose_valkey::cli::{Cli, FAILED};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    // Lines are long and many; the standard output that is line buffered would cost more than the work.
-    let mut out = BufWriter::with_capacity(1 << 16, anstream::AutoStream::auto(io::stdout().lock()));
+    // Large lists are passed on in large pieces: no line buffer, and no filter that looks for colours in every byte.
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut err = anstream::stderr().lock();
     let code = cli.run(&mut out, &mut err).and_then(|code| out.flush().map(|()| code));
     match code {

@@ -1,11 +1,18 @@
 //! `check`: findings, and nothing else.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
+
+use anstream::ColorChoice;
 
 use serde_json::Value;
 
 use super::{FAILED, Format, Input, findings, objects};
 use crate::finding::{Finding, any_error};
+
+/// Colours on a terminal only, whatever the terminal on standard error is.
+fn color() -> ColorChoice {
+    if io::stdout().is_terminal() { anstream::AutoStream::choice(&io::stdout()) } else { ColorChoice::Never }
+}
 
 pub(super) fn run(input: &Input, format: Format, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
     let (_, exposure) = objects::load(input);
@@ -16,7 +23,9 @@ pub(super) fn run(input: &Input, format: Format, out: &mut dyn Write, err: &mut 
             writeln!(out)?;
         }
         Format::Text => {
-            findings::print(&exposure.findings, out)?;
+            let mut text = anstream::AutoStream::new(Vec::new(), color());
+            findings::print(&exposure.findings, &mut text)?;
+            out.write_all(&text.into_inner())?;
             if !any_error(&exposure.findings) {
                 let nodes: usize = exposure.clusters.iter().map(|cluster| cluster.plan.nodes().count()).sum();
                 writeln!(err, "{} of {} ValkeyClusters with external access, {nodes} nodes: no errors", exposure.clusters.len(), exposure.known.len())?;
