@@ -100,6 +100,14 @@ func (it *item) metadata(group, version, kind, name, labels string) {
   namespace: %[3]s`, kind, name, it.namespace, version, it.index, it.index+1, labels)
 }
 
+// What comes out for one cluster: a Service for each shard, a ValkeyNode and a
+// TCPRoute for each node.
+const (
+	shards   = 3
+	replicas = 1
+	nodes    = shards * (replicas + 1)
+)
+
 // cluster is number n of the clusters. Each has a Gateway of its own, so that no
 // two ask for the same listener port.
 func (it *item) cluster(n int) {
@@ -117,8 +125,8 @@ spec:
     hostnamePrefix: c%[1]d
     preferredEndpointType: hostname
   image: docker.io/valkey/valkey:9.0.1
-  replicas: 1
-  shards: 3`, n)
+  replicas: %d
+  shards: %d`, n, replicas, shards)
 }
 
 func (it *item) deployment(name string) {
@@ -239,7 +247,11 @@ spec:
         name: tmp`, name)
 }
 
+// service has, now and then, a name that one of ours could have.
 func (it *item) service(name string) {
+	if it.random.IntN(10) == 0 {
+		name = "valkey-" + name
+	}
 	it.add("apiVersion: v1\nkind: Service")
 	it.metadata("", "v1", "Service", name, "web")
 	it.add(`

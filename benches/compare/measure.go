@@ -10,7 +10,11 @@ import (
 	"time"
 )
 
-type program struct{ name, path string }
+// program is what is measured; those that render add objects to the list.
+type program struct {
+	name, path string
+	renders    bool
+}
 
 // sample is what one run took: wall time of the process and its peak memory in
 // bytes.
