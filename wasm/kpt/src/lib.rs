@@ -29,7 +29,7 @@ mod exports {
     // SAFETY: no other symbol of the module has this name.
     #[allow(unsafe_code)]
     #[unsafe(no_mangle)]
-    pub extern "C" fn run(argc: i32, argv: i32) {
+    pub(crate) extern "C" fn run(argc: i32, argv: i32) {
         let host = if go::first_argument(argc, argv) == b"js" { Host::Node } else { Host::Wasmtime };
         HOST.set(host);
         go::start(host == Host::Node);
@@ -50,7 +50,7 @@ mod exports {
     // SAFETY: no other symbol of the module has this name.
     #[allow(unsafe_code)]
     #[unsafe(no_mangle)]
-    pub extern "C" fn resume() {
+    pub(crate) extern "C" fn resume() {
         let event = go::get(Ref::GO, "_pendingEvent");
         go::set(Ref::GO, "_pendingEvent", Ref::NULL);
         let [(_, process), _] = FUNCTIONS;
@@ -63,7 +63,7 @@ mod exports {
     // SAFETY: no other symbol of the module has this name.
     #[allow(unsafe_code)]
     #[unsafe(no_mangle)]
-    pub extern "C" fn getsp() -> i32 {
+    pub(crate) extern "C" fn getsp() -> i32 {
         go::stack_pointer()
     }
 
