@@ -90,7 +90,6 @@ func run(engine *wasmtime.Engine, module *wasmtime.Module, input string) (answer
 			return answer, true, i.complaints, nil
 		}
 	}
-	if os.Getenv("DBG") != "" { fmt.Fprintln(os.Stderr, trapped, i.complaints, answer) }
 	before := len(i.complaints)
 	if result, err = host.Call(function+"Errors", input); err != nil {
 		return
