@@ -74,6 +74,18 @@ fn an_output_is_regenerated_where_it_stands() {
 }
 
 #[test]
+fn an_output_that_is_up_to_date_keeps_its_text() {
+    let case = Case::run("enabled-and-nothing-else");
+    let ports = "ports:\n      - name: vk-n0\n        port: 6379\n        targetPort: vk-n0\n";
+    let reviewed = case
+        .output
+        .replace("kind: Service\n", "kind: Service  # reviewed\n")
+        .replace(ports, "ports: [{port: 6379, targetPort: vk-n0, name: vk-n0}]\n");
+    assert!(reviewed.contains("# reviewed") && reviewed.contains("ports: [{"));
+    assert_eq!(run(&reviewed).text.to_string(), reviewed);
+}
+
+#[test]
 fn stale_outputs_go_and_others_stay() {
     let case = Case::run("scale-in");
     case.finds(&["info stale-removed valkey-shrink-shard-2", "warning orphan-left valkey-other-shard-2"]);
