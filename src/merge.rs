@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::expose::Exposure;
 use crate::finding::{FileRef, Finding};
 use crate::krm::{Change, annotations};
+use crate::object::Object;
 use crate::own::{self, Key, Own};
 use crate::render::{CLUSTER_LABEL, SHARD_LABEL};
 use crate::rule::Rule;
@@ -21,6 +22,12 @@ pub(crate) fn merge(exposure: &Exposure, selection: &Selection, findings: &mut V
     let mut change = Change::default();
     let mut wanted: HashSet<Key> = HashSet::new();
     let mut present: HashMap<Key, Vec<usize>> = HashMap::new();
+    let mut in_lists: HashMap<Key, &Object> = HashMap::new();
+    for (object, origin) in selection.objects.iter().zip(&selection.origins) {
+        if let (Some(key), true) = (own::key(object), origin.nested) {
+            in_lists.insert(key, object);
+        }
+    }
     for (index, object) in selection.objects.iter().enumerate() {
         let is_item = selection.origins.get(index).is_some_and(|origin| !origin.nested);
         if let (Some(key), true) = (own::key(object), is_item) {
@@ -32,7 +39,10 @@ pub(crate) fn merge(exposure: &Exposure, selection: &Selection, findings: &mut V
         for value in objects {
             let Some(key) = own::key_of_value(value) else { continue };
             match present.get(&key).and_then(|indexes| indexes.first()) {
-                None => change.appended.push(files.place(cluster, value.clone())),
+                None => match in_lists.get(&key) {
+                    Some(object) => findings.extend(in_list(object, value)),
+                    None => change.appended.push(files.place(cluster, value.clone())),
+                },
                 Some(index) => replace(*index, value, selection, &mut change, findings),
             }
             wanted.insert(key);
@@ -58,6 +68,15 @@ fn replace(index: usize, value: &Value, selection: &Selection, change: &mut Chan
     if value != object.value {
         change.replaced.push((origin.item, origin.end, value));
     }
+}
+
+/// What lies in a `List` inside of the items passes as it is, and one more of its name would be one too many.
+fn in_list(object: &Object, value: &Value) -> Option<Finding> {
+    if *value == object.value {
+        return None;
+    }
+    let message = "this object has a name that is ours and lies in a List, whose text is left alone: it cannot be brought up to date; make it an item of its own, or remove it";
+    Some(object.finding(Finding::error(Rule::ForeignObject, message).at("metadata.name").current(object.reference.name.clone())))
 }
 
 fn remove_stale(exposure: &Exposure, selection: &Selection, wanted: &HashSet<Key>, present: &HashMap<Key, Vec<usize>>, change: &mut Change, findings: &mut Vec<Finding>) {

@@ -5,6 +5,7 @@ mod gateway;
 mod hostnames;
 mod moved;
 mod route_version;
+mod twice;
 
 use crate::finding::Finding;
 use crate::object::Object;
@@ -15,6 +16,7 @@ pub use route_version::route_version;
 
 /// All findings over clusters that are valid one by one.
 pub fn all(clusters: &[Exposed], objects: &[Object], own: &ByCluster<'_>, findings: &mut Vec<Finding>) {
+    twice::clusters(clusters, findings);
     for cluster in clusters {
         annotations::of_services(cluster, findings);
         gateway::section_name(cluster, findings);

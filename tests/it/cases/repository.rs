@@ -204,6 +204,14 @@ fn a_list_inside_of_items_is_looked_into() {
     case.finds(&[]);
     assert!(case.output.starts_with(&case.input));
     assert_eq!(case.names("Service"), ["valkey-inner-shard-0"]);
+    // An output in there cannot be replaced, and must not be doubled.
+    let old = "      - {apiVersion: v1, kind: Service, metadata: {name: valkey-inner-shard-0, namespace: cache, labels: {valkey.io/cluster: inner, valkey.io/shard-index: \"0\"}}}\n";
+    let with_old = Case::of(&(case.input.clone() + old));
+    with_old.finds(&["error foreign-object valkey-inner-shard-0"]);
+    let current = format!("      - {}\n", case.get("Service", "valkey-inner-shard-0"));
+    let with_current = Case::of(&(case.input.clone() + &current));
+    with_current.finds(&[]);
+    assert_eq!((with_current.names("Service"), with_current.names("ValkeyNode")), (NONE.to_vec(), vec!["inner-0-0"]));
 }
 
 #[test]
