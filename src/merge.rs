@@ -59,7 +59,8 @@ fn replace(index: usize, value: &Value, selection: &Selection, change: &mut Chan
         let message = format!(
             "this object has a name that is ours, but not the labels `{CLUSTER_LABEL}` and `{SHARD_LABEL}` of an earlier output: rename it, or remove it if it is an old output"
         );
-        return findings.push(object.finding(Finding::error(Rule::ForeignObject, message).at("metadata.name").current(object.reference.name.clone())));
+        return findings
+            .push(object.finding(Finding::error(Rule::ForeignObject, message).at("metadata.name").current(object.reference.name.clone())));
     }
     let mut value = value.clone();
     let kept = object.value.pointer("/metadata/annotations").and_then(Value::as_object).into_iter().flatten();
@@ -79,7 +80,14 @@ fn in_list(object: &Object, value: &Value) -> Option<Finding> {
     Some(object.finding(Finding::error(Rule::ForeignObject, message).at("metadata.name").current(object.reference.name.clone())))
 }
 
-fn remove_stale(exposure: &Exposure, selection: &Selection, wanted: &HashSet<Key>, present: &HashMap<Key, Vec<usize>>, change: &mut Change, findings: &mut Vec<Finding>) {
+fn remove_stale(
+    exposure: &Exposure,
+    selection: &Selection,
+    wanted: &HashSet<Key>,
+    present: &HashMap<Key, Vec<usize>>,
+    change: &mut Change,
+    findings: &mut Vec<Finding>,
+) {
     for (index, object) in selection.objects.iter().enumerate() {
         let Some(Selected { item, end, nested: false }) = selection.origins.get(index) else { continue };
         let Some(own) = Own::new(object) else { continue };
@@ -94,7 +102,8 @@ fn remove_stale(exposure: &Exposure, selection: &Selection, wanted: &HashSet<Key
             findings.push(object.finding(Finding::info(Rule::StaleRemoved, message)));
             change.removed.push((*item, *end));
         } else {
-            let message = format!("left as it is: an output for cluster {name}, which is not in the list; remove it if the cluster is gone");
+            let message =
+                format!("left as it is: an output for cluster {name}, which is not in the list; remove it if the cluster is gone");
             findings.push(object.finding(Finding::warning(Rule::OrphanLeft, message)));
         }
     }
