@@ -3,6 +3,7 @@
 pub mod annotations;
 pub mod change;
 pub mod edit;
+mod form;
 pub mod list;
 pub mod manifests;
 pub mod scalar;

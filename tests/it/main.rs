@@ -7,4 +7,5 @@ mod parity;
 mod properties;
 mod scalars;
 mod splitting;
+mod styled;
 mod tidy;
