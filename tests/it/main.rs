@@ -3,6 +3,7 @@
 
 mod cases;
 mod cli;
+mod examples;
 mod parity;
 mod properties;
 mod scalars;
