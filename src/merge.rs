@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::expose::Exposure;
 use crate::finding::{FileRef, Finding};
-use crate::krm::{Change, annotations};
+use crate::gateway_listeners;
+use crate::krm::{Change, ResourceList, annotations};
 use crate::own::{self, Key, Own};
 use crate::render::{CLUSTER_LABEL, SHARD_LABEL};
 use crate::rule::Rule;
@@ -17,8 +18,9 @@ use crate::validate::{Exposed, full_name};
 pub(crate) const FILE_SUFFIX: &str = "-external-access.yaml";
 
 /// The changes to the list, and what must be said about them.
-pub(crate) fn merge(exposure: &Exposure, selection: &Selection, findings: &mut Vec<Finding>) -> Change {
+pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Selection, findings: &mut Vec<Finding>) -> Change {
     let mut change = Change::default();
+    gateway_listeners::merge(list, exposure, selection, &mut change);
     let mut wanted: HashSet<Key> = HashSet::new();
     let mut present: HashMap<Key, Vec<usize>> = HashMap::new();
     for (index, object) in selection.objects.iter().enumerate() {

@@ -3,6 +3,7 @@
 pub mod annotations;
 pub mod change;
 pub mod edit;
+pub mod entries;
 pub mod list;
 pub mod manifests;
 pub mod scalar;
