@@ -62,7 +62,7 @@ rules! {
     HostnamePrefix = "hostname-prefix",
     /// A hostname that DNS cannot hold.
     HostnameLength = "hostname-length",
-    /// Hostnames are preferred and there is no domain.
+    /// Hostnames are preferred, or asked for in an annotation, and there is no domain.
     HostnameWithoutDomain = "hostname-without-domain",
     /// A gateway without a name or base port.
     GatewayIncomplete = "gateway-incomplete",

@@ -1,4 +1,4 @@
-//! Annotations that cannot be the same for the Services of all shards.
+//! Annotations of the Services: what cannot be the same for all shards, and placeholders that stand for nothing.
 
 use std::collections::BTreeMap;
 
@@ -24,9 +24,15 @@ const FIXED_ADDRESS: [&str; 13] = [
 ];
 const EXTERNAL_DNS: [&str; 2] = ["external-dns.alpha.kubernetes.io/hostname", "external-dns.alpha.kubernetes.io/internal-hostname"];
 
-pub(super) fn same_for_all_shards(cluster: &Exposed, findings: &mut Vec<Finding>) {
+pub(super) fn of_services(cluster: &Exposed, findings: &mut Vec<Finding>) {
     for (key, value) in &cluster.service.annotations {
         let fixed_address = FIXED_ADDRESS.contains(&key.as_str());
+        if cluster.plan.cluster.domain.is_none() && value.contains("{hostname}") && !value.contains("{{hostname}}") {
+            let message = format!("annotation `{key}` asks for `{{hostname}}`, and the cluster has none: set `domain`, or write `{{{{hostname}}}}` if that very text is meant");
+            let finding = Finding::warning(Rule::HostnameWithoutDomain, message).at("spec.externalAccess.serviceAnnotations");
+            findings.push(cluster.finding(finding.current(value.clone())));
+            continue;
+        }
         if !fixed_address && !EXTERNAL_DNS.contains(&key.as_str()) {
             continue;
         }
@@ -43,14 +49,17 @@ pub(super) fn same_for_all_shards(cluster: &Exposed, findings: &mut Vec<Finding>
             Finding::warning(Rule::SameAddress, message)
         } else {
             let names: Vec<&str> = cluster.plan.shards.iter().filter_map(|shard| shard.hostname.as_ref().map(|name| name.as_str())).take(3).collect();
-            let needed = match names.as_slice() {
-                [] => "one name for each shard".to_owned(),
-                names => format!("{}{}", names.join(", "), if cluster.plan.shards.len() > names.len() { ", …" } else { "" }),
+            let more = if cluster.plan.shards.len() > names.len() { ", …" } else { "" };
+            let (way_out, proposed) = match names.as_slice() {
+                [] => ("put `{shard}` into the value, so that each shard has a name of its own".to_owned(), None),
+                names => (format!("it must be {}{more}: write `{{hostname}}`", names.join(", ")), Some("{hostname}")),
             };
             let message = format!(
-                "{count} Services carry the same name `{value}` in annotation `{key}`: clients that are sent to one shard reach any; it must be {needed}: write `{{hostname}}`, or put `{{shard}}` into the value"
+                "{count} Services carry the same name `{value}` in annotation `{key}`: clients that are sent to one shard reach any; {way_out}"
             );
-            Finding::warning(Rule::SameDnsName, message).proposed("{hostname}")
+            let mut finding = Finding::warning(Rule::SameDnsName, message);
+            finding.proposed = proposed.map(Into::into);
+            finding
         };
         findings.push(cluster.finding(finding.at("spec.externalAccess.serviceAnnotations").current(value)));
     }

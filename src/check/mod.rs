@@ -19,7 +19,7 @@ pub use route_version::route_version;
 /// All findings over clusters that are valid one by one.
 pub fn all(clusters: &[Exposed], config: &Config, objects: &[Object], own: &ByCluster<'_>, findings: &mut Vec<Finding>) {
     for cluster in clusters {
-        annotations::same_for_all_shards(cluster, findings);
+        annotations::of_services(cluster, findings);
         gateway::section_name(cluster, config, findings);
         emitted::needs(cluster, config, findings);
         moved::ports(cluster, own, findings);

@@ -170,6 +170,8 @@ mod tests {
         assert_eq!(out(65_531, 3, 1, None), Err((2, 1, 65_536, Some(65_530))));
         assert_eq!(out(65_535, 1, 0, None), Ok(()));
         assert_eq!(out(65_535, 2, 1, Some(4)), Err((0, 1, 65_536, Some(65_530))));
+        // The ports to spare behind the last shard are nobody's.
+        assert_eq!(out(65_530, 2, 1, Some(4)), Ok(()));
         assert_eq!(out(9, 16_384, 3, None), Err((16_381, 3, 65_536, None)));
     }
 

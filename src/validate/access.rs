@@ -18,6 +18,15 @@ impl Fields<'_> {
     fn push(&mut self, finding: Finding, field: &str) {
         self.findings.push(finding.at(format!("{}.{field}", self.path)));
     }
+
+    /// Reports a field as missing, unless it was there and its value was refused: that has been said.
+    fn missing(&mut self, finding: Finding, field: &str) {
+        let path = format!("{}.{field}", self.path);
+        let refused = |found: &Finding| found.field.as_deref().and_then(|at| path.strip_prefix(at)).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        if !self.findings.iter().any(refused) {
+            self.findings.push(finding.at(path));
+        }
+    }
 }
 
 /// The Services' settings.
@@ -55,12 +64,12 @@ pub(super) fn gateway(access: &ExternalAccess, fields: &mut Fields<'_>) -> Optio
     let name = reference.name.filter(|name| !name.is_empty());
     if name.is_none() {
         let message = "a gateway needs the name of the Gateway that routes attach to";
-        fields.push(Finding::error(Rule::GatewayIncomplete, message), "gateway.gatewayRef.name");
+        fields.missing(Finding::error(Rule::GatewayIncomplete, message), "gateway.gatewayRef.name");
     }
     let base = gateway.base_port.and_then(|port| Port::new(u64::from(port)));
     if base.is_none() {
         let message = "a gateway needs the listener port of the first node: a number from 1 to 65535";
-        fields.push(Finding::error(Rule::GatewayIncomplete, message), "gateway.basePort");
+        fields.missing(Finding::error(Rule::GatewayIncomplete, message), "gateway.basePort");
     }
     let gateway = name.map(|name| Gateway {
         name,
@@ -112,7 +121,7 @@ pub(super) fn hostnames(access: &ExternalAccess, topology: Option<Topology>, by_
     }
     if text.is_none() && access.preferred_endpoint_type == Some(EndpointType::Hostname) {
         let message = "`preferredEndpointType: hostname` needs a domain: without one, nodes answer with no address at all";
-        fields.push(Finding::error(Rule::HostnameWithoutDomain, message), "domain");
+        fields.missing(Finding::error(Rule::HostnameWithoutDomain, message), "domain");
     }
     let prefix = match access.hostname_prefix.as_deref().filter(|prefix| !prefix.is_empty()) {
         None => HostnamePrefix::default(),

@@ -97,10 +97,16 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
 fn effective_access(place: Option<AccessPlace<'_>>, defaults: Option<&Value>, schema: &Value, findings: &mut Vec<Finding>) -> ExternalAccess {
     let mut merged = defaults.cloned().unwrap_or_default();
     if let Some(place) = place {
-        let own = shape::fit(schema, place.value, place.path, findings).unwrap_or_default();
+        let mut faults = Vec::new();
+        let own = shape::fit(schema, place.value, place.path, &mut faults).unwrap_or_default();
         if place.on_by_presence {
+            // The place is newer than this program: what is unknown to it need not be wrong.
+            for fault in faults.iter_mut().filter(|fault| fault.rule == Rule::UnknownField) {
+                fault.message = fault.message.replacen("there is no field", "a newer operator may know it, this program has no field", 1);
+            }
             merge(&mut merged, Value::Object(Map::from_iter([("enabled".to_owned(), Value::Bool(true))])));
         }
+        findings.append(&mut faults);
         for field in extension_fields() {
             let pointer = format!("/{}", field.replace('.', "/"));
             if let Some(value) = own.pointer(&pointer) {
@@ -176,9 +182,10 @@ fn name(name: &str, topology: Option<Topology>, findings: &mut Vec<Finding>) -> 
     if name.len() > longest {
         let first = (0..shards).map(|shard| plan::service_name(name, shard)).find(|service| service.len() > 63).unwrap_or_default();
         let message = format!(
-            "`{name}` has {} characters: Service `{first}` would have {}, and must have at most 63; with {shards} shards a name must have at most {longest}",
+            "`{name}` has {} characters: Service `{first}` would have {}, and must have at most 63; with {shards} shard{} a name must have at most {longest}",
             name.len(),
-            first.len()
+            first.len(),
+            if shards == 1 { "" } else { "s" }
         );
         findings.push(Finding::error(Rule::NameLength, message).at("metadata.name").current(name));
     }

@@ -106,15 +106,16 @@ impl Exposed {
     }
 
     /// An annotation value with `{shard}`, `{cluster}`, `{namespace}` and `{hostname}` replaced for a shard. All other braces
-    /// stay, so that JSON in an annotation is safe; `{{shard}}` stands for the text `{shard}`.
+    /// stay, so that JSON in an annotation is safe; `{{shard}}` stands for the text `{shard}`. A namespace or hostname that
+    /// the cluster does not have leaves its placeholder as it is.
     #[must_use]
     pub fn annotation_for(&self, value: &str, shard: &plan::Shard) -> String {
         let hostname = shard.hostname.as_ref().map(plan::Hostname::as_str);
         replace_placeholders(value, |name| match name {
             "shard" => Some(shard.index.to_string()),
             "cluster" => Some(self.name().to_owned()),
-            "namespace" => self.namespace().map(str::to_owned),
-            "hostname" => hostname.map(str::to_owned),
+            "namespace" => Some(self.namespace().unwrap_or("{namespace}").to_owned()),
+            "hostname" => Some(hostname.unwrap_or("{hostname}").to_owned()),
             _ => None,
         })
     }

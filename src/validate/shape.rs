@@ -84,14 +84,15 @@ pub(super) fn unknown_field<'a>(field: &str, key: &str, known: impl Iterator<Ite
     }
 }
 
-/// Enums are compared without regard to case: the API's own spelling has changed between releases (`Hostname`, `hostname`).
+/// A lower-case name is taken in capitals too: the API's own spelling has changed between releases (`Hostname`, `hostname`).
+/// Any other spelling is one that no API server takes.
 fn fit_choice(choices: &[Value], value: &Value, path: &str, findings: &mut Vec<Finding>) -> Option<Value> {
     if choices.contains(value) {
         return Some(value.clone());
     }
     let text = value.as_str().unwrap_or_default();
     let mut names = choices.iter().filter_map(Value::as_str);
-    if let Some(name) = names.clone().find(|name| name.eq_ignore_ascii_case(text)) {
+    if let Some(name) = names.clone().find(|name| !name.contains(|c: char| c.is_ascii_uppercase()) && name.eq_ignore_ascii_case(text)) {
         let message = format!("`{text}` is taken as `{name}`: the operator's API knows only this spelling");
         findings.push(Finding::warning(Rule::WrongValue, message).at(path).current(value.clone()).proposed(name));
         return Some(Value::from(name));
@@ -187,13 +188,13 @@ mod tests {
         let schema = schema_of::<ExternalAccess>();
         let value = json!({
             "enbled": true, "serviceType": "Nodeport", "domain": 3, "gateway": {"basePort": 70000, "gatewayRef": {"name": "gw"}},
-            "serviceAnnotations": {"a": 1, "b": "x"}, "preferredEndpointType": "name", "hostnamePrefix": null
+            "serviceAnnotations": {"a": 1, "b": "x"}, "preferredEndpointType": "Hostname", "hostnamePrefix": null
         });
         let mut findings = Vec::new();
         let fitted = fit(&schema, &value, "spec.externalAccess", &mut findings);
         let messages: Vec<String> = findings.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(messages.join("\n"));
-        let kept = json!({"serviceType": "NodePort", "gateway": {"gatewayRef": {"name": "gw"}}, "serviceAnnotations": {"b": "x"}});
+        let kept = json!({"preferredEndpointType": "hostname", "gateway": {"gatewayRef": {"name": "gw"}}, "serviceAnnotations": {"b": "x"}});
         assert_eq!(fitted, Some(kept));
     }
 
