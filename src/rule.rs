@@ -118,6 +118,10 @@ rules! {
     StaleRemoved = "stale-removed",
     /// An output of an earlier run whose cluster is not in the list was left.
     OrphanLeft = "orphan-left",
+    /// A committed output that is not what would be rendered.
+    Stale = "stale",
+    /// NodePorts that cannot be pinned.
+    Pin = "pin",
     /// A file or folder that cannot be read.
     File = "file",
     /// Nothing to do: no ValkeyCluster with external access.

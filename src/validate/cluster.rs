@@ -210,7 +210,8 @@ fn workload_name(name: &str, spec: &Map<String, Value>, topology: Option<Topolog
 }
 
 /// NodePorts that the operator has written into the status.
-fn read_back(object: &Object) -> BTreeMap<(u32, u32), plan::Port> {
+#[must_use]
+pub fn read_back(object: &Object) -> BTreeMap<(u32, u32), plan::Port> {
     let mut known = BTreeMap::new();
     for endpoint in object.value.pointer("/status/externalEndpoints").and_then(Value::as_array).into_iter().flatten() {
         let Some(shard) = endpoint.get("shardIndex").and_then(Value::as_u64).and_then(|shard| u32::try_from(shard).ok()) else { continue };

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-pub use cluster::cluster;
+pub use cluster::{cluster, read_back};
 pub use config::{Config, config};
 pub use shape::schema_of;
 
