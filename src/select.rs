@@ -63,7 +63,7 @@ fn concerns(api_version: &str, kind: &str, text: &str) -> bool {
     }
 }
 
-fn read(list: &ResourceList<'_>, index: usize, item: &Item<'_>, text: &str, selection: &mut Selection, findings: &mut Vec<Finding>) {
+fn read<'a>(list: &ResourceList<'a>, index: usize, item: &Item<'a>, text: &str, selection: &mut Selection, findings: &mut Vec<Finding>) {
     let tree = match list.item_tree(item) {
         Ok(tree) => tree,
         Err(problem) => return findings.push(Finding { order: index, ..problem_finding(list.text, &problem) }),
@@ -87,7 +87,7 @@ fn read(list: &ResourceList<'_>, index: usize, item: &Item<'_>, text: &str, sele
             }
         }
         // What only passes by may be as odd as it likes.
-        Err(problems) if kind == "ValkeyCluster" || text.contains(CLUSTER_LABEL) => {
+        Err(problems) if kind == "ValkeyCluster" || text.contains(CLUSTER_LABEL) || (kind.ends_with("List") && text.contains("ValkeyCluster")) => {
             let object = identity(&tree, index);
             findings.extend(problems.iter().map(|problem| object.finding(problem_finding(list.text, problem))));
         }

@@ -160,14 +160,17 @@ impl<'a> Node<'a> {
     /// # Errors
     /// Every duplicate key and every scalar without a value; or, alone, a spent budget.
     pub fn value(&self) -> Result<Value, Vec<Problem>> {
-        let mut reader = ValueReader { budget: MAX_EXPANDED_NODES, problems: Vec::new(), path: Vec::new() };
+        let mut reader = ValueReader { budget: MAX_EXPANDED_NODES, shared: 0, problems: Vec::new(), path: Vec::new() };
         let value = reader.read(self);
         if reader.problems.is_empty() { Ok(value) } else { Err(reader.problems) }
     }
 }
 
 struct ValueReader {
+    /// How many more values may stand below anchors and aliases. What is written out needs no limit: the text is one.
     budget: usize,
+    /// How many anchors and aliases the value at hand is below of.
+    shared: usize,
     problems: Vec<Problem>,
     path: Vec<String>,
 }
@@ -180,6 +183,9 @@ impl ValueReader {
     }
 
     fn read(&mut self, node: &Node<'_>) -> Value {
+        if self.shared > 0 {
+            self.budget = self.budget.saturating_sub(1);
+        }
         if self.budget == 0 {
             if !self.problems.iter().any(|p| p.kind == ProblemKind::Budget) {
                 self.path.clear();
@@ -191,9 +197,13 @@ impl ValueReader {
             }
             return Value::Null;
         }
-        self.budget = self.budget.saturating_sub(1);
         match &node.content {
-            Content::Shared(target) => self.read(target),
+            Content::Shared(target) => {
+                self.shared = self.shared.saturating_add(1);
+                let value = self.read(target);
+                self.shared = self.shared.saturating_sub(1);
+                value
+            }
             Content::Scalar { text, plain, tag } => {
                 let value = match tag {
                     Some(suffix) => scalar::resolve_tagged(suffix, text, *plain),

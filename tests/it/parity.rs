@@ -32,8 +32,16 @@ const DIFFERENCES: &[(&str, Difference, &str)] = &[
     ("pr281/nodeport-status", LeftOut("Service", "spec.ports.*.nodePort"), NODE_PORTS),
     ("pr281/nodeport-status-partial", LeftOut("Service", "spec.ports.*.nodePort"), NODE_PORTS),
     ("pr281/nodeport-hostname-domain-defaultprefix", LeftOut("Service", "spec.ports.*.nodePort"), NODE_PORTS),
-    ("pr281/gateway-local-traffic-policy", LeftOut("Service", "spec.externalTrafficPolicy"), "the API server refuses it on a ClusterIP Service"),
-    ("pr281/gateway-ports-past-65535", Refused("port-range"), "the Gateway API has no such ports: a third of the nodes would be out of reach"),
+    (
+        "pr281/gateway-local-traffic-policy",
+        LeftOut("Service", "spec.externalTrafficPolicy"),
+        "the API server refuses it on a ClusterIP Service",
+    ),
+    (
+        "pr281/gateway-ports-past-65535",
+        Refused("port-range"),
+        "the Gateway API has no such ports: a third of the nodes would be out of reach",
+    ),
     ("pr281/gateway-baseport-70000", Refused("out-of-range"), "the operator's CRD refuses it"),
     ("pr281/gateway-baseport-0", Refused("out-of-range"), "the operator's CRD refuses it"),
     ("pr281/hostname-without-domain", Refused("hostname-without-domain"), "the operator's CRD refuses it"),
@@ -50,7 +58,8 @@ const DIFFERENCES: &[(&str, Difference, &str)] = &[
 ];
 
 const NODE_PORTS: &str = "what Kubernetes has allocated is announced, but not pinned: Git must not claim ports that it does not own";
-const BOTH_SPELLINGS: &str = "the CRD of one branch drops what only the other knows; the list does not say which one is installed, so neither is lost";
+const BOTH_SPELLINGS: &str =
+    "the CRD of one branch drops what only the other knows; the list does not say which one is installed, so neither is lost";
 
 #[test]
 fn services_nodes_and_routes_are_the_operators() {
@@ -62,7 +71,8 @@ fn services_nodes_and_routes_are_the_operators() {
 fn nodes_are_those_of_the_released_operator() {
     compare_all("main", |vector| {
         let on = "  externalAccess:\n    enabled: true\n";
-        let input = if vector.input.contains(on) { vector.input.clone() } else { vector.input.replacen("\nspec:\n", &format!("\nspec:\n{on}"), 1) };
+        let input =
+            if vector.input.contains(on) { vector.input.clone() } else { vector.input.replacen("\nspec:\n", &format!("\nspec:\n{on}"), 1) };
         assert!(input.contains(on), "{}: external access could not be turned on", vector.name);
         (input, vector.expected("expected.yaml"))
     });
@@ -98,7 +108,11 @@ fn allocated_node_ports_are_kept_and_announced() {
         if !text.contains("nodePort:") {
             continue;
         }
-        let services: String = text.split_inclusive("---\n").filter(|document| document.contains("kind: Service")).map(|document| item(document.trim_end_matches("---\n"))).collect();
+        let services: String = text
+            .split_inclusive("---\n")
+            .filter(|document| document.contains("kind: Service"))
+            .map(|document| item(document.trim_end_matches("---\n")))
+            .collect();
         // The ports must come from the Services alone.
         let cluster = vector.input.split("\nstatus:\n").next().unwrap().to_owned() + "\n";
         let ours = outcome(&run(&list(&format!("{}{services}", item(&cluster)), "v1alpha2")), 1);
@@ -119,7 +133,16 @@ fn every_named_difference_is_about_a_vector() {
 
 #[test]
 fn quantities_are_compared_by_what_they_mean() {
-    for (a, b) in [("0.5", "500m"), ("1024Mi", "1Gi"), ("2000m", "2"), ("1e9", "1G"), ("1.5Gi", "1536Mi"), ("10737418240", "10Gi"), ("100u", "0.1m"), ("1E", "1e18")] {
+    for (a, b) in [
+        ("0.5", "500m"),
+        ("1024Mi", "1Gi"),
+        ("2000m", "2"),
+        ("1e9", "1G"),
+        ("1.5Gi", "1536Mi"),
+        ("10737418240", "10Gi"),
+        ("100u", "0.1m"),
+        ("1E", "1e18"),
+    ] {
         assert_eq!(quantity(a), quantity(b), "{a} {b}");
     }
     for (a, b) in [("1G", "1Gi"), ("1m", "1"), ("1M", "1m"), ("-1", "1")] {
@@ -290,9 +313,12 @@ fn normal(objects: Vec<Value>) -> Vec<Value> {
 }
 
 fn without_empty(value: Value) -> Value {
-    let is_empty = |value: &Value| matches!(value, Value::Object(map) if map.is_empty()) || matches!(value, Value::Array(list) if list.is_empty());
+    let is_empty =
+        |value: &Value| matches!(value, Value::Object(map) if map.is_empty()) || matches!(value, Value::Array(list) if list.is_empty());
     match value {
-        Value::Object(map) => map.into_iter().map(|(key, value)| (key, without_empty(value))).filter(|(_, value)| !is_empty(value)).collect(),
+        Value::Object(map) => {
+            map.into_iter().map(|(key, value)| (key, without_empty(value))).filter(|(_, value)| !is_empty(value)).collect()
+        }
         Value::Array(list) => list.into_iter().map(without_empty).filter(|value| !is_empty(value)).collect(),
         other => other,
     }
