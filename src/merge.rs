@@ -18,7 +18,7 @@ use crate::validate::{Exposed, full_name};
 pub(crate) const FILE_SUFFIX: &str = "-external-access.yaml";
 
 /// The changes to the list, and what must be said about them.
-pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Selection, findings: &mut Vec<Finding>) -> Change {
+pub(crate) fn merge(list: &ResourceList<'_>, exposure: &mut Exposure, selection: &Selection, findings: &mut Vec<Finding>) -> Change {
     let mut change = Change::default();
     gateway_listeners::merge(list, exposure, selection, &mut change);
     let mut wanted: HashSet<Key> = HashSet::new();
@@ -30,11 +30,12 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Se
         }
     }
     let mut files = Files::new(selection);
-    for (cluster, objects) in exposure.clusters.iter().zip(&exposure.rendered) {
+    let rendered = std::mem::take(&mut exposure.rendered);
+    for (cluster, objects) in exposure.clusters.iter().zip(rendered) {
         for value in objects {
-            let Some(key) = own::key_of_value(value) else { continue };
+            let Some(key) = own::key_of_value(&value) else { continue };
             match present.get(&key).and_then(|indexes| indexes.first()) {
-                None => change.appended.push(files.place(cluster, value.clone())),
+                None => change.appended.push(files.place(cluster, value)),
                 Some(index) => replace(*index, value, selection, &mut change, findings),
             }
             wanted.insert(key);
@@ -45,7 +46,7 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Se
 }
 
 /// Puts an object in the place of its earlier self; the same data keeps the text that it has.
-fn replace(index: usize, value: &Value, selection: &Selection, change: &mut Change, findings: &mut Vec<Finding>) {
+fn replace(index: usize, mut value: Value, selection: &Selection, change: &mut Change, findings: &mut Vec<Finding>) {
     let (Some(object), Some(origin)) = (selection.objects.get(index), selection.origins.get(index)) else { return };
     if Own::new(object).is_none() {
         let message = format!(
@@ -53,7 +54,6 @@ fn replace(index: usize, value: &Value, selection: &Selection, change: &mut Chan
         );
         return findings.push(object.finding(Finding::error(Rule::ForeignObject, message).at("metadata.name").current(object.reference.name.clone())));
     }
-    let mut value = value.clone();
     let kept = object.value.pointer("/metadata/annotations").and_then(Value::as_object).into_iter().flatten();
     let kept: Map<String, Value> = kept.filter(|(key, _)| annotations::is_bookkeeping(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
     annotate(&mut value, kept);

@@ -148,9 +148,7 @@ fn as_function(out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
         write!(err, "{}", Cli::command().render_long_help().ansi())?;
         return Ok(USAGE);
     }
-    let mut input = Vec::new();
-    io::stdin().read_to_end(&mut input)?;
-    let text = match text(input) {
+    let text = match text(read_stdin()?) {
         Ok(text) => text,
         Err(finding) => {
             findings::print(&[finding], err)?;
@@ -161,6 +159,19 @@ fn as_function(out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
     output.text.write_to(out)?;
     findings::print(&output.findings, err)?;
     Ok(if output.failed() { FAILED } else { 0 })
+}
+
+/// All of standard input. A file is read in one go, as its size is known; a pipe grows as it comes.
+fn read_stdin() -> io::Result<Vec<u8>> {
+    let mut input = Vec::new();
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        std::fs::File::from(io::stdin().as_fd().try_clone_to_owned()?).read_to_end(&mut input)?;
+    }
+    #[cfg(not(unix))]
+    io::stdin().read_to_end(&mut input)?;
+    Ok(input)
 }
 
 /// Input as text; one that is empty or not UTF-8 is a finding.
