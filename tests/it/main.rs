@@ -8,4 +8,5 @@ mod parity;
 mod properties;
 mod scalars;
 mod splitting;
+mod styled;
 mod tidy;
