@@ -25,6 +25,7 @@ pub mod render;
 
 mod expose;
 mod function;
+mod gateway_listeners;
 mod merge;
 mod select;
 

@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::expose::Exposure;
 use crate::finding::{FileRef, Finding};
-use crate::krm::{Change, annotations};
+use crate::gateway_listeners;
+use crate::krm::{Change, ResourceList, annotations};
 use crate::object::Object;
 use crate::own::{self, Key, Own};
 use crate::render::{CLUSTER_LABEL, SHARD_LABEL};
@@ -18,8 +19,9 @@ use crate::validate::{Exposed, full_name};
 pub(crate) const FILE_SUFFIX: &str = "-external-access.yaml";
 
 /// The changes to the list, and what must be said about them.
-pub(crate) fn merge(exposure: &Exposure, selection: &Selection, findings: &mut Vec<Finding>) -> Change {
+pub(crate) fn merge(list: &ResourceList<'_>, exposure: &mut Exposure, selection: &Selection, findings: &mut Vec<Finding>) -> Change {
     let mut change = Change::default();
+    gateway_listeners::merge(list, exposure, selection, &mut change);
     let mut wanted: HashSet<Key> = HashSet::new();
     let mut present: HashMap<Key, Vec<usize>> = HashMap::new();
     let mut in_lists: HashMap<Key, &Object> = HashMap::new();
@@ -35,13 +37,14 @@ pub(crate) fn merge(exposure: &Exposure, selection: &Selection, findings: &mut V
         }
     }
     let mut files = Files::new(selection);
-    for (cluster, objects) in exposure.clusters.iter().zip(&exposure.rendered) {
+    let rendered = std::mem::take(&mut exposure.rendered);
+    for (cluster, objects) in exposure.clusters.iter().zip(rendered) {
         for value in objects {
-            let Some(key) = own::key_of_value(value) else { continue };
+            let Some(key) = own::key_of_value(&value) else { continue };
             match present.get(&key).and_then(|indexes| indexes.first()) {
                 None => match in_lists.get(&key) {
-                    Some(object) => findings.extend(in_list(object, value)),
-                    None => change.appended.push(files.place(cluster, value.clone())),
+                    Some(object) => findings.extend(in_list(object, &value)),
+                    None => change.appended.push(files.place(cluster, value)),
                 },
                 Some(index) => replace(*index, value, selection, &mut change, findings),
             }
@@ -53,7 +56,7 @@ pub(crate) fn merge(exposure: &Exposure, selection: &Selection, findings: &mut V
 }
 
 /// Puts an object in the place of its earlier self; the same data keeps the text that it has.
-fn replace(index: usize, value: &Value, selection: &Selection, change: &mut Change, findings: &mut Vec<Finding>) {
+fn replace(index: usize, mut value: Value, selection: &Selection, change: &mut Change, findings: &mut Vec<Finding>) {
     let (Some(object), Some(origin)) = (selection.objects.get(index), selection.origins.get(index)) else { return };
     if Own::new(object).is_none() {
         let message = format!(
@@ -62,7 +65,6 @@ fn replace(index: usize, value: &Value, selection: &Selection, change: &mut Chan
         return findings
             .push(object.finding(Finding::error(Rule::ForeignObject, message).at("metadata.name").current(object.reference.name.clone())));
     }
-    let mut value = value.clone();
     let kept = object.value.pointer("/metadata/annotations").and_then(Value::as_object).into_iter().flatten();
     let kept: Map<String, Value> = kept.filter(|(key, _)| annotations::is_bookkeeping(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
     annotate(&mut value, kept);

@@ -14,7 +14,7 @@ use crate::rule::Rule;
 use crate::select::problem_finding;
 
 /// A document and the tree of it.
-struct Document<'f> {
+pub(super) struct Document<'f> {
     file: &'f File,
     /// Where it starts in the file.
     offset: usize,
@@ -54,7 +54,7 @@ pub(super) fn load(input: &Input) -> (Vec<File>, Exposure) {
     (files, exposure)
 }
 
-fn read<'f>(files: &'f [File], findings: &mut Vec<Finding>) -> (Vec<Object>, Vec<Document<'f>>) {
+pub(super) fn read<'f>(files: &'f [File], findings: &mut Vec<Finding>) -> (Vec<Object>, Vec<Document<'f>>) {
     let mut objects = Vec::new();
     let mut documents = Vec::new();
     for file in files {

@@ -19,6 +19,8 @@ pub struct Change {
     pub removed: Vec<(usize, usize)>,
     /// New items, behind all others.
     pub appended: Vec<Value>,
+    /// Replacements inside of items that stay.
+    pub edits: Vec<(Range<usize>, String)>,
     /// All of `results`, if they change.
     pub results: Option<Vec<Value>>,
 }
@@ -28,6 +30,9 @@ impl<'a> ResourceList<'a> {
     #[must_use]
     pub fn with(&self, change: &Change) -> Pieces<'a> {
         let mut edits = Edits::default();
+        for (range, text) in &change.edits {
+            edits.replace(range.clone(), text.clone());
+        }
         match &self.form {
             Form::Block { column, items, results, end } => {
                 let mut tail = String::new();

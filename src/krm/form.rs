@@ -177,7 +177,7 @@ fn skip_gap(text: &str, from: usize, to: usize, mut comma: bool) -> usize {
     at.min(to)
 }
 
-fn line_start(text: &str, at: usize) -> usize {
+pub(super) fn line_start(text: &str, at: usize) -> usize {
     let before = text.as_bytes().get(..at).unwrap_or_default();
     memchr::memrchr(b'\n', before).map_or(0, |end| end.saturating_add(1))
 }

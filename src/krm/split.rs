@@ -93,6 +93,9 @@ struct OpenItem<'a> {
 impl<'a> Splitter<'a> {
     fn line(&mut self, start: usize, end: usize) -> Option<()> {
         let line = self.text.as_bytes().get(start..end)?;
+        if self.item.as_ref().is_some_and(|item| !item.after_head && is_deeper(line, item.column)) {
+            return Some(());
+        }
         let indent = line.iter().take_while(|b| **b == b' ').count();
         match line.get(indent) {
             // Blank, or a comment: part of whatever it stands in, and never a boundary.
@@ -217,6 +220,11 @@ impl<'a> Splitter<'a> {
             section.lines.end = end;
         }
     }
+}
+
+/// Whether nothing stands in the columns up to this one: most lines, and none that could matter here.
+fn is_deeper(line: &[u8], column: usize) -> bool {
+    line.get(..=column).is_some_and(|start| start.iter().all(|b| *b == b' '))
 }
 
 fn is_dash(line: &[u8], at: usize) -> bool {

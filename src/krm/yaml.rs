@@ -432,8 +432,12 @@ impl<'a> Composer<'a> {
                         break;
                     }
                     let key = self.node(event, &span, depth.saturating_add(1))?;
+                    let key_end = self.last_end;
                     let (event, span) = self.next()?;
-                    let value = self.node(event, &span, depth.saturating_add(1))?;
+                    let mut value = self.node(event, &span, depth.saturating_add(1))?;
+                    if style == StructureStyle::Block {
+                        self.start_at_dash(&mut value, key_end);
+                    }
                     height = height.max(key.height).max(value.height);
                     entries.push((key, value));
                 }
@@ -456,6 +460,27 @@ impl<'a> Composer<'a> {
         let shared = Rc::new(node);
         self.anchors.insert(anchor, Rc::clone(&shared));
         Ok(Node { span, content: Content::Shared(shared), height })
+    }
+
+    /// The parser places a block sequence in the column of its parent's keys behind its first dash; it starts at the dash.
+    fn start_at_dash(&self, value: &mut Node<'a>, key_end: usize) {
+        if !matches!(value.resolved().content, Content::Sequence { flow: false, .. }) || matches!(value.content, Content::Shared(_)) {
+            return;
+        }
+        let between = self.text.get(key_end..value.span.start).unwrap_or_default();
+        let mut next = key_end;
+        for (index, line) in between.split_inclusive('\n').enumerate() {
+            let at = next;
+            next = next.saturating_add(line.len());
+            if index == 0 {
+                continue;
+            }
+            let indent = line.len().saturating_sub(line.trim_start_matches(' ').len());
+            if line.trim_start_matches(' ').starts_with('-') {
+                value.span.start = at.saturating_add(indent);
+                return;
+            }
+        }
     }
 
     /// The `|` or `>` of a block scalar.

@@ -62,7 +62,7 @@ fn misspelled_fields_are_errors() {
     let expected = [
         ("spec.externalAccess.enbled", Some("enabled")),
         ("spec.externalAccess.externalTrafficPolciy", Some("externalTrafficPolicy")),
-        ("spec.externalAccess.nodePortBase", None),
+        ("spec.externalAccess.nodePortBase", Some("nodePorts")),
         ("spec.externalAcess", Some("externalAccess")),
     ];
     for (finding, (field, meant)) in case.findings.iter().zip(expected) {
