@@ -4,12 +4,12 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::api::ExternalAccess;
+use crate::api::{ExternalAccess, Routes};
 use crate::check;
 use crate::finding::{self, Finding};
 use crate::object::Object;
 use crate::own::{self, ByCluster};
-use crate::render::{self, Kinds};
+use crate::render::{self, TLS_ROUTE};
 use crate::validate::{self, Config, Exposed, Observed};
 
 /// What a set of objects comes to.
@@ -19,6 +19,8 @@ pub struct Exposure {
     pub clusters: Vec<Exposed>,
     /// Objects of each of these clusters. Empty if anything is wrong.
     pub rendered: Vec<Vec<Value>>,
+    /// The settings that held.
+    pub config: Config,
     /// All findings, in no order yet.
     pub findings: Vec<Finding>,
     /// Namespace and name of every cluster seen, exposed or not: their stale outputs may go.
@@ -41,13 +43,17 @@ pub fn expose(objects: &[Object], function_config: Option<&Object>) -> Exposure 
             exposure.known.insert(known);
         }
     }
-    check::all(&exposure.clusters, objects, &own, findings);
+    check::all(&exposure.clusters, &config, objects, &own, findings);
     let routed = exposure.clusters.iter().any(|cluster| cluster.gateway.is_some());
-    let version = (routed && config.routes).then(|| check::route_version(config.tcp_route, objects, &own, findings));
+    let version = match config.routes {
+        Routes::Tcp if routed => Some(check::route_version(config.tcp_route, objects, &own, findings)),
+        Routes::Tls => Some(TLS_ROUTE),
+        Routes::Tcp | Routes::No => None,
+    };
     if !finding::any_error(findings) {
-        let kinds = Kinds { services: config.services, valkey_nodes: config.valkey_nodes, routes: version };
-        exposure.rendered = exposure.clusters.iter().map(|cluster| render::cluster(cluster, kinds)).collect();
+        exposure.rendered = exposure.clusters.iter().map(|cluster| render::cluster(cluster, &config, version)).collect();
     }
+    exposure.config = config;
     exposure
 }
 

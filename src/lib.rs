@@ -28,6 +28,7 @@ pub mod ports;
 
 mod expose;
 mod function;
+mod gateway_listeners;
 mod merge;
 mod select;
 

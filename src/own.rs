@@ -1,4 +1,5 @@
-//! Which objects of the list are outputs of ours from an earlier run: known by kind, name and the operator's labels together.
+//! Which objects of the list are outputs of ours from an earlier run: known by kind, name and
+//! labels together.
 
 use std::collections::HashMap;
 
@@ -6,7 +7,7 @@ use serde_json::Value;
 
 use crate::object::Object;
 use crate::plan::{self, Port};
-use crate::render::{CLUSTER_LABEL, NODE_LABEL, SERVICE, SHARD_LABEL, VALKEY_NODE};
+use crate::render::{CLUSTER_LABEL, EXTENSION_LABEL, NODE_LABEL, SHARD_LABEL};
 
 /// Kind, namespace and name: what makes an object the same object.
 pub type Key = (&'static str, Option<String>, String);
@@ -18,37 +19,45 @@ pub struct Own<'o> {
     pub key: Key,
     /// Name of the cluster that it belongs to; the namespace is the same.
     pub cluster: String,
-    /// Shard index of its label.
+    /// Shard index of its label; 0 for what there is one of.
     pub shard: u32,
-    /// Node index of its label, but for Services.
+    /// Node index of its label, where it is a node's.
     pub node: Option<u32>,
     /// The object.
     pub object: &'o Object,
 }
 
-const TCP_ROUTE: &str = "TCPRoute";
+/// Group and kind of everything that we render; versions come and go.
+const KINDS: [(&str, &str); 7] = [
+    ("", "Service"),
+    ("valkey.io", "ValkeyNode"),
+    ("gateway.networking.k8s.io", "TCPRoute"),
+    ("gateway.networking.k8s.io", "TLSRoute"),
+    ("gateway.networking.k8s.io", "ListenerSet"),
+    ("externaldns.k8s.io", "DNSEndpoint"),
+    ("cert-manager.io", "Certificate"),
+];
 
 /// The kind of an object, if it is one that we render.
 #[must_use]
-pub fn rendered_kind(object: &Object) -> Option<&'static str> {
-    match (object.group(), object.reference.kind.as_str()) {
-        ("", "Service") => Some(SERVICE.kind),
-        ("valkey.io", "ValkeyNode") => Some(VALKEY_NODE.kind),
-        ("gateway.networking.k8s.io", "TCPRoute") => Some(TCP_ROUTE),
-        _ => None,
-    }
+pub fn rendered_kind(api_version: &str, kind: &str) -> Option<&'static str> {
+    let group = api_version.split_once('/').map_or("", |(group, _)| group);
+    KINDS.iter().find(|known| **known == (group, kind)).map(|(_, kind)| *kind)
 }
 
 /// The object's key, if it is of a kind that we render.
 #[must_use]
 pub fn key(object: &Object) -> Option<Key> {
-    Some((rendered_kind(object)?, object.reference.namespace.clone(), object.reference.name.clone()))
+    let kind = rendered_kind(&object.reference.api_version, &object.reference.kind)?;
+    Some((kind, object.reference.namespace.clone(), object.reference.name.clone()))
 }
 
 /// The key of an object that was just rendered.
 #[must_use]
 pub fn key_of_value(value: &Value) -> Option<Key> {
-    key(&Object::new(value.clone(), None, 0))
+    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
+    let kind = rendered_kind(text("/apiVersion")?, text("/kind")?)?;
+    Some((kind, text("/metadata/namespace").map(str::to_owned), text("/metadata/name")?.to_owned()))
 }
 
 impl<'o> Own<'o> {
@@ -56,13 +65,17 @@ impl<'o> Own<'o> {
     #[must_use]
     pub fn new(object: &'o Object) -> Option<Self> {
         let key = key(object)?;
+        if let Some(cluster) = object.label(EXTENSION_LABEL) {
+            return is_extension(key.0, &key.2, cluster).then(|| Own { cluster: cluster.to_owned(), shard: 0, node: None, object, key });
+        }
         let index = |label: &str| object.label(label)?.parse::<u32>().ok();
         let cluster = object.label(CLUSTER_LABEL)?.to_owned();
         let shard = index(SHARD_LABEL)?;
         let (node, name) = match key.0 {
             "Service" => (None, plan::service_name(&cluster, shard)),
             "ValkeyNode" => (Some(index(NODE_LABEL)?), plan::node_name(&cluster, shard, index(NODE_LABEL)?)),
-            _ => (Some(index(NODE_LABEL)?), plan::route_name(&cluster, shard, index(NODE_LABEL)?)),
+            "TCPRoute" | "TLSRoute" => (Some(index(NODE_LABEL)?), plan::route_name(&cluster, shard, index(NODE_LABEL)?)),
+            _ => return None,
         };
         (name == key.2).then_some(Own { key, cluster, shard, node, object })
     }
@@ -80,11 +93,24 @@ impl<'o> Own<'o> {
     #[must_use]
     pub fn client_port(&self) -> Option<Port> {
         let pointer = match self.key.0 {
-            "TCPRoute" => "/spec/parentRefs/0/port",
+            "TCPRoute" | "TLSRoute" => "/spec/parentRefs/0/port",
             "ValkeyNode" => "/spec/externalAccessClientPort",
             _ => return None,
         };
         Port::new(self.object.value.pointer(pointer)?.as_u64()?)
+    }
+}
+
+/// Whether an object has the name of something that there is one of, or a few of, for a cluster.
+fn is_extension(kind: &str, name: &str, cluster: &str) -> bool {
+    match kind {
+        "Service" => name == plan::bootstrap_name(cluster),
+        "ListenerSet" => {
+            let part = name.rsplit('-').next().and_then(|part| part.parse().ok());
+            part.is_some_and(|part| name == plan::listener_set_name(cluster, part))
+        }
+        "DNSEndpoint" | "Certificate" => name == plan::external_name(cluster),
+        _ => false,
     }
 }
 

@@ -46,6 +46,8 @@ rules! {
     UnknownVersion = "unknown-version",
     /// The same thing is said in the API's old and new place.
     TwoPlaces = "two-places",
+    /// Two clusters of one name and namespace.
+    DuplicateCluster = "duplicate-cluster",
     /// `shards` or `replicas` out of range.
     Counts = "counts",
     /// More nodes than Valkey is advised to have.
@@ -70,6 +72,26 @@ rules! {
     PortRange = "port-range",
     /// `portsPerShard` is less than the nodes of a shard.
     PortsPerShard = "ports-per-shard",
+    /// A NodePort that something else in the list has.
+    NodePortTaken = "node-port-taken",
+    /// Static NodePorts where Services have none.
+    NodePortsUnused = "node-ports-unused",
+    /// A setting of load balancers where there are none.
+    LoadBalancerOnly = "load-balancer-only",
+    /// Routes by SNI without what they need.
+    SniNeeds = "sni-needs",
+    /// Routes by SNI, and nobody known who announces the nodes' names.
+    SniAnnouncement = "sni-announcement",
+    /// Certificates without an issuer.
+    IssuerMissing = "issuer-missing",
+    /// A Gateway that does not let routes or ListenerSets of another namespace attach.
+    GatewayNotAllowed = "gateway-not-allowed",
+    /// Listeners are to be added to a Gateway that is not in the list.
+    GatewayNotInList = "gateway-not-in-list",
+    /// Something is named with its namespace, and the cluster has none.
+    NamespaceMissing = "namespace-missing",
+    /// DNS records without targets.
+    DnsTargets = "dns-targets",
     /// `externalTrafficPolicy` where it means nothing.
     TrafficPolicyUnused = "traffic-policy-unused",
     /// A field in the cluster that the operator's CRD does not have.
@@ -92,12 +114,16 @@ rules! {
     PortsMoved = "ports-moved",
     /// The CustomResourceDefinition in the list does not serve the TCPRoutes that are rendered.
     RouteVersion = "route-version",
-    /// An object that is not ours has one of our names.
+    /// An object that is not ours, or that cannot be changed where it lies, has one of our names.
     ForeignObject = "foreign-object",
     /// An output of an earlier run that is no longer wanted was removed.
     StaleRemoved = "stale-removed",
     /// An output of an earlier run whose cluster is not in the list was left.
     OrphanLeft = "orphan-left",
+    /// A committed output that is not what would be rendered.
+    Stale = "stale",
+    /// NodePorts that cannot be pinned.
+    Pin = "pin",
     /// A file or folder that cannot be read.
     File = "file",
     /// Nothing to do: no ValkeyCluster with external access.

@@ -49,12 +49,16 @@ pub(crate) fn select(list: &ResourceList<'_>, findings: &mut Vec<Finding>) -> Se
 
 /// Whether an object of this kind may concern us; the text decides where the kind alone does not.
 fn concerns(api_version: &str, kind: &str, text: &str) -> bool {
+    let contains = |word: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
     match kind {
         "ValkeyCluster" | "ValkeyNode" => api_version.starts_with("valkey.io/"),
-        "TCPRoute" | "Gateway" => api_version.starts_with("gateway.networking.k8s.io/"),
-        // Ours are named `valkey-…`. A backslash may hide any letter of that in a quoted string.
-        "Service" => memmem::find(text.as_bytes(), b"valkey-").is_some() || memchr::memchr(b'\\', text.as_bytes()).is_some(),
-        "CustomResourceDefinition" => memmem::find(text.as_bytes(), b"tcproutes").is_some(),
+        "TCPRoute" | "TLSRoute" | "Gateway" | "ListenerSet" => api_version.starts_with("gateway.networking.k8s.io/"),
+        // Ours are named `valkey-…`, and the NodePorts of others must not be ours. A backslash may hide any letter of that in a
+        // quoted string.
+        "Service" => contains("valkey-") || contains("nodePort") || memchr::memchr(b'\\', text.as_bytes()).is_some(),
+        "DNSEndpoint" | "Certificate" => contains("valkey-") || memchr::memchr(b'\\', text.as_bytes()).is_some(),
+        "Namespace" => true,
+        "CustomResourceDefinition" => contains("tcproutes"),
         _ => kind.ends_with("List"),
     }
 }

@@ -39,6 +39,65 @@ pub struct ExternalAccess {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 65535))]
     pub ports_per_shard: Option<u32>,
+    /// NodePorts that are known in Git instead of allocated. Not in the operator's API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_ports: Option<NodePorts>,
+    /// `loadBalancerClass` of the Services. Not in the operator's API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_balancer_class: Option<String>,
+    /// `loadBalancerSourceRanges` of the Services: who may connect. Not in the operator's API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_balancer_source_ranges: Option<Vec<String>>,
+    /// `allocateLoadBalancerNodePorts` of the Services. Not in the operator's API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allocate_load_balancer_node_ports: Option<bool>,
+    /// `ipFamilyPolicy` of the Services. Not in the operator's API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ip_family_policy: Option<IpFamilyPolicy>,
+    /// Adds a Service over all nodes, `valkey-<cluster>-bootstrap`, for a client's first connection. Default: false. Not in
+    /// the operator's API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bootstrap_service: Option<bool>,
+    /// Where the hostnames lead, for `emit.dns: DNSEndpoint`: addresses or names; `{shard}` may be in them. Not in the operator's
+    /// API.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dns_targets: Option<Vec<String>>,
+}
+
+/// NodePorts by a formula: node n of shard s has `base + s * portsPerShard + n`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NodePorts {
+    /// NodePort of the first node. Required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 65535))]
+    pub base: Option<u16>,
+    /// The Kubernetes cluster's `--service-node-port-range`. Default: `30000-32767`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<String>,
+}
+
+/// `ipFamilyPolicy` of a Service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum IpFamilyPolicy {
+    /// One address family.
+    SingleStack,
+    /// Two where the cluster has them.
+    PreferDualStack,
+    /// Two, or the Service is refused.
+    RequireDualStack,
+}
+
+impl IpFamilyPolicy {
+    /// As Kubernetes spells it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            IpFamilyPolicy::SingleStack => "SingleStack",
+            IpFamilyPolicy::PreferDualStack => "PreferDualStack",
+            IpFamilyPolicy::RequireDualStack => "RequireDualStack",
+        }
+    }
 }
 
 /// The Gateway that leads to the nodes.
@@ -127,5 +186,37 @@ pub enum EndpointType {
 /// Paths below `externalAccess` that the operator's API does not have: written in a cluster, the API server drops them.
 #[must_use]
 pub fn extension_fields() -> &'static [&'static str] {
-    &["portsPerShard", "gateway.gatewayRef.namespace"]
+    &[
+        "portsPerShard",
+        "nodePorts",
+        "loadBalancerClass",
+        "loadBalancerSourceRanges",
+        "allocateLoadBalancerNodePorts",
+        "ipFamilyPolicy",
+        "bootstrapService",
+        "dnsTargets",
+        "gateway.gatewayRef.namespace",
+    ]
+}
+
+impl ExternalAccess {
+    /// The operator's own fields alone: what a ValkeyNode may carry.
+    #[must_use]
+    pub fn without_extensions(&self) -> Self {
+        let mut access = ExternalAccess {
+            ports_per_shard: None,
+            node_ports: None,
+            load_balancer_class: None,
+            load_balancer_source_ranges: None,
+            allocate_load_balancer_node_ports: None,
+            ip_family_policy: None,
+            bootstrap_service: None,
+            dns_targets: None,
+            ..self.clone()
+        };
+        if let Some(reference) = access.gateway.as_mut().and_then(|gateway| gateway.gateway_ref.as_mut()) {
+            reference.namespace = None;
+        }
+        access
+    }
 }

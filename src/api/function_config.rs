@@ -40,6 +40,15 @@ pub struct ExposeValkeySpec {
     /// Which objects come out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub emit: Option<Emit>,
+    /// What GitOps tools are told about the objects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gitops: Option<Gitops>,
+    /// Settings of `emit.certificates: CertManager`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cert_manager: Option<CertManager>,
+    /// NodePorts that Kubernetes once allocated and that stay: written by `expose-valkey pin`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<Vec<Pinned>>,
 }
 
 /// Settings for some clusters.
@@ -102,7 +111,168 @@ pub struct Emit {
     /// ValkeyNodes, one for each node. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valkey_nodes: Option<bool>,
-    /// Routes, one for each node, where there is a gateway. Default: true.
+    /// Routes, one for each node, where there is a gateway. `true` and `TCPRoute` are a port for each node; `TLSRoute` is one
+    /// port for all, and a hostname for each node by which the Gateway tells them apart (SNI). Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub routes: Option<bool>,
+    pub routes: Option<Routes>,
+    /// Who has the listeners that routes attach to. Default: `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listeners: Option<Listeners>,
+    /// How announced hostnames get into DNS. Default: `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dns: Option<Dns>,
+    /// Where certificates with the announced hostnames come from. Default: `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificates: Option<Certificates>,
+}
+
+/// Whether routes come out, and of which kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Routes {
+    /// `false`.
+    No,
+    /// `true` or `TCPRoute`.
+    #[default]
+    Tcp,
+    /// `TLSRoute`.
+    Tls,
+}
+
+impl Serialize for Routes {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Routes::No => serializer.serialize_bool(false),
+            Routes::Tcp => serializer.serialize_str("TCPRoute"),
+            Routes::Tls => serializer.serialize_str("TLSRoute"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Routes {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::Bool(false) => Ok(Routes::No),
+            serde_json::Value::Bool(true) => Ok(Routes::Tcp),
+            serde_json::Value::String(name) if name == "TCPRoute" => Ok(Routes::Tcp),
+            serde_json::Value::String(name) if name == "TLSRoute" => Ok(Routes::Tls),
+            _ => Err(serde::de::Error::custom("must be true, false, `TCPRoute` or `TLSRoute`")),
+        }
+    }
+}
+
+impl JsonSchema for Routes {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Routes".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"enum": [true, false, "TCPRoute", "TLSRoute"]})
+    }
+}
+
+/// Who has the listeners that routes attach to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Listeners {
+    /// Somebody else writes them.
+    #[default]
+    None,
+    /// A ListenerSet of each cluster's own, several where one cannot hold them all.
+    ListenerSet,
+    /// The Gateway, which must be in the list: listeners are added to it.
+    Gateway,
+}
+
+/// How announced hostnames get into DNS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Dns {
+    /// Somebody else writes the records.
+    #[default]
+    None,
+    /// Annotations for external-dns on Services, or on routes where there is a gateway.
+    ExternalDNS,
+    /// A `DNSEndpoint` of external-dns for each cluster, targets to be filled in by annotation.
+    DNSEndpoint,
+}
+
+/// Where certificates come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Certificates {
+    /// Somebody else makes them.
+    #[default]
+    None,
+    /// A `Certificate` of cert-manager for each cluster with TLS.
+    CertManager,
+}
+
+/// What GitOps tools are told about the objects.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Gitops {
+    /// Whether ValkeyNodes are kept when they leave Git. Default: `Protect`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prune: Option<Prune>,
+    /// In which order objects are applied. Default: `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+}
+
+/// Whether ValkeyNodes are kept when they leave Git.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Prune {
+    /// Annotations tell Argo CD, Flux and kpt to leave them to the operator, which moves their slots first.
+    #[default]
+    Protect,
+    /// They are pruned like anything else: a server is gone before its slots have moved.
+    Allow,
+}
+
+/// In which order objects are applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Order {
+    /// Whatever order the tool has.
+    #[default]
+    None,
+    /// Sync waves of Argo CD: replicas before primaries.
+    ArgoCD,
+    /// `depends-on` of kpt: replicas before primaries.
+    Kpt,
+}
+
+/// Settings of cert-manager.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CertManager {
+    /// Who signs. Required with `emit.certificates: CertManager`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer_ref: Option<IssuerRef>,
+}
+
+/// An issuer of cert-manager.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct IssuerRef {
+    /// Name of the issuer. Required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// `Issuer` or `ClusterIssuer`. Default: `Issuer`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Default: `cert-manager.io`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+}
+
+/// NodePorts of one cluster that stay.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Pinned {
+    /// Name of the cluster. Required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Namespace of the cluster, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// For each shard, by index, the NodePorts of its nodes, by index.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_ports: Option<Vec<Vec<u16>>>,
 }

@@ -4,28 +4,37 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::api::Listeners;
 use crate::finding::Finding;
 use crate::object::Object;
-use crate::plan::Port;
+use crate::plan::{Port, Ports};
+use crate::render::{self, MAX_LISTENERS};
 use crate::rule::Rule;
-use crate::validate::{Exposed, Gateway, full_name};
+use crate::validate::{Config, Exposed, Gateway, full_name};
 
-/// Most listeners of a Gateway (`spec.listeners`, `maxItems`).
-const MAX_LISTENERS: usize = 64;
+/// Namespace and name of a Gateway.
+pub(super) type GatewayKey = (Option<String>, String);
 
-type GatewayKey = (Option<String>, String);
-
-fn key(cluster: &Exposed, gateway: &Gateway) -> GatewayKey {
+pub(super) fn key(cluster: &Exposed, gateway: &Gateway) -> GatewayKey {
     (gateway.namespace.clone().or_else(|| cluster.plan.cluster.namespace.clone()), gateway.name.clone())
 }
 
-fn shown(key: &GatewayKey) -> String {
+pub(super) fn shown(key: &GatewayKey) -> String {
     full_name(key.0.as_deref(), &key.1)
 }
 
+/// The Gateway, if it is in the list.
+pub(super) fn find<'o>(objects: &'o [Object], key: &GatewayKey) -> Option<&'o Object> {
+    let is_gateway = |o: &&Object| o.group() == "gateway.networking.k8s.io" && o.reference.kind == "Gateway";
+    objects.iter().filter(is_gateway).find(|o| o.reference.namespace == key.0 && o.reference.name == key.1)
+}
+
 /// Listener names are unique to a port, so one name can serve one node only.
-pub(super) fn section_name(cluster: &Exposed, findings: &mut Vec<Finding>) {
+pub(super) fn section_name(cluster: &Exposed, config: &Config, findings: &mut Vec<Finding>) {
     let Some(gateway) = &cluster.gateway else { return };
+    if config.listeners == Listeners::ListenerSet || matches!(cluster.plan.cluster.ports, Ports::Sni { .. }) {
+        return;
+    }
     let mut names: Vec<String> = cluster.plan.nodes().filter_map(|node| gateway.section_name_for(node)).collect();
     let nodes = names.len();
     names.sort_unstable();
@@ -41,35 +50,50 @@ pub(super) fn section_name(cluster: &Exposed, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Who has a port of a Gateway, and whether it may be shared: nodes behind one passthrough port are told apart by name.
+#[derive(Clone, Copy)]
+struct Claim {
+    cluster: usize,
+    by_name: bool,
+}
+
 /// Two clusters on one port of a Gateway, and Gateways with more ports than they may have.
-pub(super) fn listeners(clusters: &[Exposed], findings: &mut Vec<Finding>) {
-    let mut gateways: BTreeMap<GatewayKey, BTreeMap<Port, usize>> = BTreeMap::new();
+pub(super) fn listeners(clusters: &[Exposed], config: &Config, findings: &mut Vec<Finding>) {
+    let mut gateways: BTreeMap<GatewayKey, BTreeMap<Port, Claim>> = BTreeMap::new();
     for (index, cluster) in clusters.iter().enumerate() {
         let Some(gateway) = &cluster.gateway else { continue };
         let key = key(cluster, gateway);
+        let by_name = matches!(cluster.plan.cluster.ports, Ports::Sni { .. });
         let ports = gateways.entry(key.clone()).or_default();
         let mut shared: BTreeMap<usize, Vec<Port>> = BTreeMap::new();
         for port in cluster.plan.nodes().filter_map(|node| node.listener_port) {
             match ports.get(&port) {
-                Some(other) => shared.entry(*other).or_default().push(port),
+                // ListenerSets of two clusters cannot have the same port, whatever is told apart on it.
+                Some(other) if other.cluster == index || (by_name && other.by_name && config.listeners == Listeners::None) => {}
+                Some(other) => shared.entry(other.cluster).or_default().push(port),
                 None => {
-                    ports.insert(port, index);
+                    ports.insert(port, Claim { cluster: index, by_name });
                 }
             }
         }
-        for (other, shared) in shared {
+        for (other, mut shared) in shared {
+            shared.dedup();
             let Some(other) = clusters.get(other) else { continue };
             findings.push(overlap(cluster, other, &shown(&key), &shared));
         }
     }
+    if config.listeners == Listeners::ListenerSet {
+        return;
+    }
     for (key, ports) in gateways.iter().filter(|(_, ports)| ports.len() > MAX_LISTENERS) {
-        let Some(last) = ports.values().max().and_then(|index| clusters.get(*index)) else { continue };
+        let Some(last) = ports.values().map(|claim| claim.cluster).max().and_then(|index| clusters.get(index)) else { continue };
         let message = format!(
-            "Gateway {} needs {} listeners, and may have {MAX_LISTENERS}: spread the clusters over several Gateways, or attach a ListenerSet to it for the rest",
+            "Gateway {} needs {} listeners, and may have {MAX_LISTENERS}: set `emit.listeners: ListenerSet`, or spread the clusters over several Gateways",
             shown(key),
             ports.len()
         );
-        findings.push(last.finding(Finding::warning(Rule::ListenerCount, message).at("spec.externalAccess.gateway.gatewayRef.name").current(key.1.clone())));
+        let finding = if config.listeners == Listeners::Gateway { Finding::error(Rule::ListenerCount, message) } else { Finding::warning(Rule::ListenerCount, message) };
+        findings.push(last.finding(finding.at("spec.externalAccess.gateway.gatewayRef.name").current(key.1.clone())));
     }
 }
 
@@ -101,30 +125,73 @@ fn overlap(cluster: &Exposed, other: &Exposed, gateway: &str, shared: &[Port]) -
     cluster.finding(finding)
 }
 
-/// Where the Gateway is in the list, it must have a TCP listener for each node.
-pub(super) fn gateways_in_list(clusters: &[Exposed], objects: &[Object], findings: &mut Vec<Finding>) {
-    let gateways: Vec<&Object> = objects.iter().filter(|o| o.group() == "gateway.networking.k8s.io" && o.reference.kind == "Gateway").collect();
+/// Where the Gateway is in the list, it must have a listener for each node; where listeners are to be added, it must be there.
+pub(super) fn gateways_in_list(clusters: &[Exposed], config: &Config, objects: &[Object], findings: &mut Vec<Finding>) {
     for cluster in clusters {
         let Some(gateway) = &cluster.gateway else { continue };
         let key = key(cluster, gateway);
-        let Some(object) = gateways.iter().find(|o| o.reference.namespace == key.0 && o.reference.name == key.1) else { continue };
-        let listeners = object.value.pointer("/spec/listeners").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        for node in cluster.plan.nodes() {
-            let Some(port) = node.listener_port else { continue };
-            let on_port = |listener: &&Value| listener.get("port").and_then(Value::as_u64) == Some(u64::from(port.get()));
-            let protocol = |listener: &Value| listener.get("protocol").and_then(Value::as_str).unwrap_or_default().to_owned();
-            if listeners.iter().filter(on_port).any(|listener| protocol(listener) == "TCP") {
-                continue;
+        match (config.listeners, find(objects, &key)) {
+            (Listeners::None, Some(object)) => missing_listeners(cluster, object, &shown(&key), findings),
+            (Listeners::Gateway, None) => {
+                let message = format!(
+                    "`emit.listeners: Gateway` adds listeners to Gateway {}, which is not in the list: add it, or use `ListenerSet`",
+                    shown(&key)
+                );
+                findings.push(cluster.finding(Finding::error(Rule::GatewayNotInList, message).at("spec.externalAccess.gateway.gatewayRef.name")));
             }
-            let found = listeners.iter().find(on_port).map(protocol);
-            let has = match found {
-                Some(other) => format!("its listener for that port is {other}"),
-                None => "it has no listener for that port".to_owned(),
-            };
-            let listener = json!({"name": format!("vk-{}-{}-{}", cluster.name(), node.shard, node.index), "port": port.get(), "protocol": "TCP"});
-            let message = format!("node {} is reached on port {port} of Gateway {}, but {has}: add the listener {listener}", node.name, shown(&key));
-            let finding = Finding::warning(Rule::ListenerMissing, message).at("spec.externalAccess.gateway.basePort");
-            findings.push(cluster.finding(finding.proposed(listener)));
+            (Listeners::Gateway, Some(object)) => foreign_listeners(cluster, object, &shown(&key), findings),
+            _ => {}
         }
+    }
+}
+
+fn listeners_of(object: &Object) -> &[Value] {
+    object.value.pointer("/spec/listeners").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn has_port(listener: &Value, port: Port) -> bool {
+    listener.get("port").and_then(Value::as_u64) == Some(u64::from(port.get()))
+}
+
+fn text<'v>(listener: &'v Value, key: &str) -> &'v str {
+    listener.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn missing_listeners(cluster: &Exposed, object: &Object, gateway: &str, findings: &mut Vec<Finding>) {
+    let protocol = if matches!(cluster.plan.cluster.ports, Ports::Sni { .. }) { "TLS" } else { "TCP" };
+    let mut told = None;
+    for node in cluster.plan.nodes() {
+        let Some(port) = node.listener_port.filter(|port| told != Some(*port)) else { continue };
+        let mut on_port = listeners_of(object).iter().filter(|listener| has_port(listener, port)).peekable();
+        let first = on_port.peek().map(|listener| text(listener, "protocol").to_owned());
+        if on_port.any(|listener| text(listener, "protocol") == protocol) {
+            continue;
+        }
+        told = Some(port);
+        let has = match first {
+            Some(other) => format!("its listener for that port is {other}"),
+            None => "it has no listener for that port".to_owned(),
+        };
+        let mut listener = json!({"name": format!("vk-{}-{}-{}", cluster.name(), node.shard, node.index), "port": port.get(), "protocol": protocol});
+        if let (Some(listener), "TLS") = (listener.as_object_mut(), protocol) {
+            listener.insert("tls".to_owned(), json!({"mode": "Passthrough"}));
+        }
+        let message = format!("node {} is reached on port {port} of Gateway {gateway}, but {has}: add the listener {listener}, or set `emit.listeners`", node.name);
+        let finding = Finding::warning(Rule::ListenerMissing, message).at("spec.externalAccess.gateway.basePort");
+        findings.push(cluster.finding(finding.proposed(listener)));
+    }
+}
+
+/// Listeners that somebody else has put on the ports that ours need.
+fn foreign_listeners(cluster: &Exposed, object: &Object, gateway: &str, findings: &mut Vec<Finding>) {
+    for node in cluster.plan.nodes() {
+        let Some(port) = node.listener_port else { continue };
+        let own = render::gateway_listener(cluster, node);
+        let foreign = listeners_of(object).iter().find(|listener| has_port(listener, port) && text(listener, "name") != text(&own, "name"));
+        let own_prefix = text(&own, "name").trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
+        let Some(foreign) = foreign.filter(|listener| !text(listener, "name").starts_with(own_prefix) && text(listener, "protocol") != "UDP") else { continue };
+        let message = format!("port {port} of Gateway {gateway}, which node {} needs, already has the listener `{}`: choose another `basePort`", node.name, text(foreign, "name"));
+        findings.push(cluster.finding(Finding::error(Rule::ListenerOverlap, message).at("spec.externalAccess.gateway.basePort").current(port.get())));
+        return;
     }
 }

@@ -24,9 +24,14 @@ pub(super) fn overlap(clusters: &[Exposed], findings: &mut Vec<Finding>) {
     // By pair of clusters, so that ten shared names are one finding.
     let mut pairs: BTreeMap<(usize, usize), (Finding, usize)> = BTreeMap::new();
     for cluster in clusters {
-        for shard in &cluster.plan.shards {
-            let Some(hostname) = &shard.hostname else { continue };
-            let claim = Claim { cluster, ports: shard.nodes.iter().map(|node| node.client_port).collect() };
+        let mut ports: BTreeMap<&Hostname, Vec<Option<Port>>> = BTreeMap::new();
+        for node in cluster.plan.nodes() {
+            if let Some(hostname) = &node.hostname {
+                ports.entry(hostname).or_default().push(node.client_port);
+            }
+        }
+        for (hostname, ports) in ports {
+            let claim = Claim { cluster, ports };
             let others = claims.entry(hostname).or_default();
             for other in others.iter() {
                 let Some(finding) = judge(hostname, &claim, other) else { continue };

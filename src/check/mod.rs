@@ -1,26 +1,34 @@
 //! What is wrong, or likely not meant, though each value by itself is right: in one cluster, and over all clusters of the list.
 
+mod allowed;
 mod annotations;
+mod emitted;
 mod gateway;
 mod hostnames;
 mod moved;
+mod node_ports;
 mod route_version;
+mod twice;
 
 use crate::finding::Finding;
 use crate::object::Object;
 use crate::own::ByCluster;
-use crate::validate::Exposed;
+use crate::validate::{Config, Exposed};
 
 pub use route_version::route_version;
 
 /// All findings over clusters that are valid one by one.
-pub fn all(clusters: &[Exposed], objects: &[Object], own: &ByCluster<'_>, findings: &mut Vec<Finding>) {
+pub fn all(clusters: &[Exposed], config: &Config, objects: &[Object], own: &ByCluster<'_>, findings: &mut Vec<Finding>) {
+    twice::clusters(clusters, findings);
     for cluster in clusters {
         annotations::of_services(cluster, findings);
-        gateway::section_name(cluster, findings);
+        gateway::section_name(cluster, config, findings);
+        emitted::needs(cluster, config, findings);
         moved::ports(cluster, own, findings);
     }
-    gateway::listeners(clusters, findings);
-    gateway::gateways_in_list(clusters, objects, findings);
+    gateway::listeners(clusters, config, findings);
+    gateway::gateways_in_list(clusters, config, objects, findings);
+    allowed::namespaces(clusters, config, objects, findings);
+    node_ports::taken(clusters, objects, findings);
     hostnames::overlap(clusters, findings);
 }

@@ -4,6 +4,7 @@ mod check;
 mod files;
 mod findings;
 mod objects;
+mod pin;
 mod ports;
 mod render;
 mod schema;
@@ -27,7 +28,9 @@ Examples:
   expose-valkey < resourcelist.yaml        as a KRM function: kustomize and kpt call it like this
   expose-valkey ports -f cluster.yaml      which node is reached by which port
   expose-valkey render -f manifests/       the objects, for `kubectl apply -f -` or to commit
-  expose-valkey check -f manifests/        findings only, for CI";
+  expose-valkey check -f manifests/        findings only, for CI
+  expose-valkey render -f manifests/ -o external-access.yaml --check
+                                           whether the committed objects are up to date";
 
 /// Makes every node of a Valkey cluster in Kubernetes reachable from outside.
 ///
@@ -48,8 +51,23 @@ enum Command {
         #[command(flatten)]
         input: Input,
         /// Print a ResourceList with the manifests and the new objects in it
-        #[arg(long)]
+        #[arg(long, conflicts_with = "output")]
         in_list: bool,
+        /// Write the objects to a file instead of printing them
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Write nothing: exit with 1 and print a diff if the file of `--output` is not up to date
+        #[arg(long, requires = "output")]
+        check: bool,
+    },
+    /// Write NodePorts that Kubernetes has allocated into the ExposeValkey of some manifests, so that they stay
+    #[command(after_help = "Example:\n  kubectl get services -A -o yaml > services.yaml\n  expose-valkey pin -f manifests/ --ports-from services.yaml")]
+    Pin {
+        #[command(flatten)]
+        input: Input,
+        /// Services, or ValkeyClusters with a status, as `kubectl get … -o yaml` prints them; `-` for standard input
+        #[arg(long, value_name = "FILE|-")]
+        ports_from: PathBuf,
     },
     /// Print what is wrong, and nothing else
     #[command(after_help = "Example:\n  expose-valkey check -f manifests/ --format json")]
@@ -111,7 +129,8 @@ impl Cli {
     pub fn run(self, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
         match self.command {
             None => as_function(out, err),
-            Some(Command::Render { input, in_list }) => render::run(&input, in_list, out, err),
+            Some(Command::Render { input, in_list, output, check }) => render::run(&input, &render::Target { in_list, output, check }, out, err),
+            Some(Command::Pin { input, ports_from }) => pin::run(&input, &ports_from, err),
             Some(Command::Check { input, format }) => check::run(&input, format, out, err),
             Some(Command::Ports { input, output }) => ports::run(&input, output, out, err),
             Some(Command::Schema) => schema::run(out),
@@ -129,9 +148,7 @@ fn as_function(out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
         write!(err, "{}", Cli::command().render_long_help().ansi())?;
         return Ok(USAGE);
     }
-    let mut input = Vec::new();
-    io::stdin().read_to_end(&mut input)?;
-    let text = match text(input) {
+    let text = match text(read_stdin()?) {
         Ok(text) => text,
         Err(finding) => {
             findings::print(&[finding], err)?;
@@ -142,6 +159,19 @@ fn as_function(out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
     output.text.write_to(out)?;
     findings::print(&output.findings, err)?;
     Ok(if output.failed() { FAILED } else { 0 })
+}
+
+/// All of standard input. A file is read in one go, as its size is known; a pipe grows as it comes.
+fn read_stdin() -> io::Result<Vec<u8>> {
+    let mut input = Vec::new();
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        std::fs::File::from(io::stdin().as_fd().try_clone_to_owned()?).read_to_end(&mut input)?;
+    }
+    #[cfg(not(unix))]
+    io::stdin().read_to_end(&mut input)?;
+    Ok(input)
 }
 
 /// Input as text; one that is empty or not UTF-8 is a finding.

@@ -7,6 +7,8 @@ use crate::finding::{self, Finding};
 use crate::manifests;
 use crate::rule::Rule;
 
+pub(super) use crate::manifests::read;
+
 /// Reads the manifests, exposes their clusters, and gives each finding its line.
 pub(super) fn load(input: &Input) -> (Vec<File>, Exposure) {
     let mut found = Vec::new();

@@ -1,26 +1,41 @@
 //! `render`: plain manifests in, plain manifests out.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use super::files::File;
+use super::files::{self, File};
 use super::{FAILED, Input, findings, objects};
-use crate::finding::any_error;
+use crate::api::Listeners;
+use crate::finding::{Finding, any_error};
 use crate::function;
 use crate::krm::{manifests, write};
+use crate::rule::Rule;
 
-pub(super) fn run(input: &Input, in_list: bool, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
-    let (files, exposure) = objects::load(input);
+/// Where the objects go.
+pub(super) struct Target {
+    pub(super) in_list: bool,
+    pub(super) output: Option<PathBuf>,
+    pub(super) check: bool,
+}
+
+pub(super) fn run(input: &Input, target: &Target, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
+    let (files, mut exposure) = objects::load(input);
+    if !target.in_list && exposure.config.listeners == Listeners::Gateway && !any_error(&exposure.findings) {
+        let message = "`emit.listeners: Gateway` changes a Gateway that is in the manifests, and `render` changes no manifests: use `ListenerSet`, or run the function by kustomize or kpt";
+        exposure.findings.push(Finding::error(Rule::WrongValue, message).at("spec.emit.listeners"));
+    }
     if any_error(&exposure.findings) {
         findings::print(&exposure.findings, err)?;
         return Ok(FAILED);
     }
-    if in_list {
+    if target.in_list {
         let list = as_list(&files);
         let output = function::run(&list);
         output.text.write_to(out)?;
         findings::print(&output.findings, err)?;
         return Ok(if output.failed() { FAILED } else { 0 });
     }
+    findings::print(&exposure.findings, err)?;
     let mut text = String::new();
     for object in exposure.rendered.iter().flatten() {
         if !text.is_empty() {
@@ -28,9 +43,37 @@ pub(super) fn run(input: &Input, in_list: bool, out: &mut dyn Write, err: &mut d
         }
         write::mapping(&mut text, object, 0);
     }
-    out.write_all(text.as_bytes())?;
-    findings::print(&exposure.findings, err)?;
+    match &target.output {
+        None => out.write_all(text.as_bytes())?,
+        Some(path) if target.check => return check(path, &text, out, err),
+        Some(path) => {
+            if let Err(finding) = files::write(path, &text) {
+                findings::print(&[finding], err)?;
+                return Ok(FAILED);
+            }
+        }
+    }
     Ok(0)
+}
+
+/// Compares what would be written with what is there.
+fn check(path: &Path, new: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
+    let mut unreadable = Vec::new();
+    let present = if path.exists() { files::read(&[path.to_path_buf()], &mut unreadable) } else { Vec::new() };
+    if !unreadable.is_empty() {
+        findings::print(&unreadable, err)?;
+        return Ok(FAILED);
+    }
+    let old = present.first().map_or("", |file| file.text.as_str());
+    if old == new {
+        return Ok(0);
+    }
+    let name = path.display().to_string();
+    let diff = similar::TextDiff::from_lines(old, new);
+    write!(out, "{}", diff.unified_diff().header(&name, &format!("{name} (rendered)")))?;
+    let message = format!("`{name}` is not up to date: run the same command without `--check`, and commit the file");
+    findings::print(&[Finding::error(Rule::Stale, message)], err)?;
+    Ok(FAILED)
 }
 
 /// The documents of the files as the items of a list, line by line as they are.

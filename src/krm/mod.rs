@@ -3,9 +3,12 @@
 pub mod annotations;
 pub mod change;
 pub mod edit;
+pub mod entries;
+mod form;
 pub mod list;
 pub mod manifests;
 pub mod scalar;
+mod sequence;
 mod split;
 pub mod write;
 pub mod yaml;

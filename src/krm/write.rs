@@ -57,6 +57,33 @@ pub fn sequence(out: &mut String, entries: &[Value], indent: usize) {
     }
 }
 
+/// Appends a value on one line, as JSON that YAML readers take for the same: they see line breaks in characters that JSON
+/// leaves as they are.
+pub fn flow(out: &mut String, value: &Value) {
+    match value {
+        Value::Object(map) => {
+            out.push('{');
+            for (index, (key, value)) in map.iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                quoted(out, key);
+                out.push(':');
+                flow(out, value);
+            }
+            out.push('}');
+        }
+        Value::Array(entries) => {
+            out.push('[');
+            for (index, value) in entries.iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                flow(out, value);
+            }
+            out.push(']');
+        }
+        Value::String(text) => quoted(out, text),
+        other => out.push_str(&other.to_string()),
+    }
+}
+
 fn spaces(out: &mut String, count: usize) {
     out.extend(std::iter::repeat_n(' ', count));
 }
@@ -75,12 +102,8 @@ fn string(out: &mut String, text: &str, block: Option<usize>) {
         out.push_str(text);
     } else if let (Some(indent), true) = (block, is_block_text(text)) {
         let body = text.trim_end_matches('\n');
-        out.push('|');
-        match text.len().saturating_sub(body.len()) {
-            0 => out.push('-'),
-            1 => {}
-            _ => out.push('+'),
-        }
+        out.push_str(if body.len() == text.len() { "|-" } else { "|" });
+        // The caller ends the last line.
         for line in body.split('\n') {
             out.push('\n');
             if !line.is_empty() {
@@ -88,18 +111,17 @@ fn string(out: &mut String, text: &str, block: Option<usize>) {
                 out.push_str(line);
             }
         }
-        // The caller ends the last line; further line ends of the text are empty lines.
-        let extra = text.len().saturating_sub(body.len()).saturating_sub(1);
-        out.extend(std::iter::repeat_n('\n', extra));
     } else {
         quoted(out, text);
     }
 }
 
-/// Text of several lines that reads as it was in a literal block scalar.
+/// Text of several lines that reads as it was in a literal block scalar, whatever comes behind it: one that ends in blank
+/// lines would take those that follow for its own.
 fn is_block_text(text: &str) -> bool {
     let body = text.trim_end_matches('\n');
     body.contains('\n')
+        && !text.ends_with("\n\n")
         && !body.starts_with([' ', '\n'])
         && text.chars().all(|c| c == '\n' || (c >= ' ' && c != '\u{7f}' && !is_odd(c)))
         && !body.split('\n').any(|line| line.ends_with(' '))

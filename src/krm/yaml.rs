@@ -192,7 +192,9 @@ impl ValueReader {
                 self.problem(
                     ProblemKind::Budget,
                     node.span.start,
-                    format!("its aliases expand to more than {MAX_EXPANDED_NODES} values: write the repeated parts out, or use fewer aliases"),
+                    format!(
+                        "its aliases expand to more than {MAX_EXPANDED_NODES} values: write the repeated parts out, or use fewer aliases"
+                    ),
                 );
             }
             return Value::Null;
@@ -338,7 +340,7 @@ impl<'a> Composer<'a> {
             Some(Ok(next)) => Ok(next),
             Some(Err(error)) => {
                 let marker = error.marker();
-                let offset = marker.byte_offset().unwrap_or_else(|| self.text.len());
+                let offset = marker.byte_offset().unwrap_or(self.text.len());
                 let kind = match error.kind() {
                     ErrorKind::RecursionLimitExceeded => ProblemKind::Budget,
                     ErrorKind::UnknownAnchor => ProblemKind::UnknownAnchor,
@@ -394,6 +396,11 @@ impl<'a> Composer<'a> {
                 if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
                     // The span runs on over blank lines and the next line's indentation.
                     end = start.saturating_add(self.text.get(start..end).unwrap_or_default().trim_end().len());
+                    if end == start {
+                        // No lines at all: it ends with its mark, and the span is wherever the next token is.
+                        start = self.block_mark(self.last_end..start);
+                        end = start.saturating_add(1).min(self.text.len());
+                    }
                 }
                 if end > start {
                     self.last_end = end;
@@ -425,8 +432,12 @@ impl<'a> Composer<'a> {
                         break;
                     }
                     let key = self.node(event, &span, depth.saturating_add(1))?;
+                    let key_end = self.last_end;
                     let (event, span) = self.next()?;
-                    let value = self.node(event, &span, depth.saturating_add(1))?;
+                    let mut value = self.node(event, &span, depth.saturating_add(1))?;
+                    if style == StructureStyle::Block {
+                        self.start_at_dash(&mut value, key_end);
+                    }
                     height = height.max(key.height).max(value.height);
                     entries.push((key, value));
                 }
@@ -449,6 +460,44 @@ impl<'a> Composer<'a> {
         let shared = Rc::new(node);
         self.anchors.insert(anchor, Rc::clone(&shared));
         Ok(Node { span, content: Content::Shared(shared), height })
+    }
+
+    /// The parser places a block sequence in the column of its parent's keys behind its first dash; it starts at the dash.
+    fn start_at_dash(&self, value: &mut Node<'a>, key_end: usize) {
+        if !matches!(value.resolved().content, Content::Sequence { flow: false, .. }) || matches!(value.content, Content::Shared(_)) {
+            return;
+        }
+        let between = self.text.get(key_end..value.span.start).unwrap_or_default();
+        let mut next = key_end;
+        for (index, line) in between.split_inclusive('\n').enumerate() {
+            let at = next;
+            next = next.saturating_add(line.len());
+            if index == 0 {
+                continue;
+            }
+            let indent = line.len().saturating_sub(line.trim_start_matches(' ').len());
+            if line.trim_start_matches(' ').starts_with('-') {
+                value.span.start = at.saturating_add(indent);
+                return;
+            }
+        }
+    }
+
+    /// The `|` or `>` of a block scalar.
+    fn block_mark(&self, within: Range<usize>) -> usize {
+        let bytes = self.text.as_bytes().get(within.clone()).unwrap_or_default();
+        let mut after_blank = false;
+        let mut in_comment = false;
+        for (at, byte) in bytes.iter().enumerate() {
+            match byte {
+                b'\n' => in_comment = false,
+                b'#' if after_blank => in_comment = true,
+                b'|' | b'>' if after_blank && !in_comment => return within.start.saturating_add(at),
+                _ => {}
+            }
+            after_blank = byte.is_ascii_whitespace();
+        }
+        within.start
     }
 
     /// A flow collection ends with its bracket; a block collection has no end of its own in the text.

@@ -87,6 +87,12 @@ impl Hostname {
         Hostname(format!("{}-{shard}.{}", prefix.0, domain.0))
     }
 
+    /// `<prefix>-<shard>-<node>.<domain>`: where one port serves all nodes, each needs a name of its own.
+    #[must_use]
+    pub fn of_node(prefix: &HostnamePrefix, shard: u32, node: u32, domain: &Domain) -> Self {
+        Hostname(format!("{}-{shard}-{node}.{}", prefix.0, domain.0))
+    }
+
     /// The name.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -12,9 +12,11 @@ mod ports;
 mod shard;
 
 pub use hostnames::{Domain, Hostname, HostnamePrefix};
-pub use names::{ClusterName, longest_cluster_name, node_name, port_name, route_name, service_name};
+pub use names::{
+    ClusterName, SNI_LISTENER, bootstrap_name, external_name, listener_name, listener_set_name, longest_cluster_name, node_name, port_name, route_name, service_name,
+};
 pub use node::Node;
-pub use ports::{CLIENT_PORT, Port, PortRange, Ports, Stride, port_at};
+pub use ports::{CLIENT_PORT, NodePortSource, Port, PortRange, Ports, Stride, port_at};
 pub use shard::Shard;
 
 /// Most shards: a Valkey cluster has 16384 slots, and a shard without slots serves nothing.
@@ -74,6 +76,8 @@ pub struct Cluster {
     pub stride: Stride,
     /// Where client ports come from.
     pub ports: Ports,
+    /// Which NodePorts the Services ask for, if they have any.
+    pub node_ports: NodePortSource,
     /// Under which domain shards have hostnames, if any.
     pub domain: Option<Domain>,
     /// First label of the hostnames.
@@ -92,6 +96,10 @@ pub struct Plan {
 /// A port that a formula puts outside of 1 to 65535: for a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortOutOfRange {
+    /// Whether it is a NodePort; else it is a listener port.
+    pub is_node_port: bool,
+    /// The range that it must be in.
+    pub range: PortRange,
     /// Shard of the first node that is out.
     pub shard: u32,
     /// Its node index.
@@ -108,8 +116,11 @@ impl Plan {
     /// # Errors
     /// The first node whose port is past the range, by the formula `base + shard * stride + node`.
     pub fn new(cluster: Cluster) -> Result<Self, PortOutOfRange> {
-        if let Some(formula) = cluster.ports.formula() {
-            ports::fit(formula.base, formula.range, cluster.stride, cluster.topology)?;
+        if let Ports::Listeners { base } = cluster.ports {
+            ports::fit(base, PortRange::ALL, cluster.stride, cluster.topology)?;
+        }
+        if let NodePortSource::Formula { base, range } = cluster.node_ports {
+            ports::fit(base, range, cluster.stride, cluster.topology).map_err(|out| PortOutOfRange { is_node_port: true, ..out })?;
         }
         let shards = (0..cluster.topology.shards).map(|shard| Shard::new(&cluster, shard)).collect();
         Ok(Plan { cluster, shards })

@@ -50,6 +50,33 @@ pub fn route_name(cluster: &str, shard: u32, node: u32) -> String {
     format!("valkey-{cluster}-{shard}-{node}")
 }
 
+/// The Service over all nodes: `valkey-C-bootstrap`.
+#[must_use]
+pub fn bootstrap_name(cluster: &str) -> String {
+    format!("valkey-{cluster}-bootstrap")
+}
+
+/// A ListenerSet of a cluster: `valkey-C-listeners-<part>`.
+#[must_use]
+pub fn listener_set_name(cluster: &str, part: usize) -> String {
+    format!("valkey-{cluster}-listeners-{part}")
+}
+
+/// What there is one of for a cluster, DNSEndpoint and Certificate: `valkey-C-external`.
+#[must_use]
+pub fn external_name(cluster: &str) -> String {
+    format!("valkey-{cluster}-external")
+}
+
+/// The listener of a node in a ListenerSet of its cluster: `vk-<s>-<n>`.
+#[must_use]
+pub fn listener_name(shard: u32, node: u32) -> String {
+    format!("vk-{shard}-{node}")
+}
+
+/// The one listener of a cluster whose nodes are told apart by name.
+pub const SNI_LISTENER: &str = "vk-sni";
+
 /// The Service port of a node: `vk-n<n>`.
 #[must_use]
 pub fn port_name(node: u32) -> String {

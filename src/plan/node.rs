@@ -1,6 +1,6 @@
 //! One node: a Valkey server with a port of its own.
 
-use super::{CLIENT_PORT, Cluster, Port, Ports, node_name, port_at, port_name, route_name};
+use super::{CLIENT_PORT, Cluster, Hostname, Port, Ports, node_name, port_at, port_name, route_name};
 
 /// A Valkey server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,9 +17,11 @@ pub struct Node {
     pub port_name: String,
     /// Its port on the shard's Service: 6379 + index.
     pub service_port: u16,
+    /// The name that it announces, if the cluster has a domain: its shard's, or its own where nodes are told apart by name.
+    pub hostname: Option<Hostname>,
     /// The port of the Gateway that leads to it, if there is a Gateway.
     pub listener_port: Option<Port>,
-    /// The port that every Kubernetes node opens for it, if the Service has such and it is known.
+    /// The NodePort that its Service asks for; Kubernetes allocates one where there is none.
     pub node_port: Option<Port>,
     /// The port that it announces to clients, if that is known before the cluster runs.
     pub client_port: Option<Port>,
@@ -31,17 +33,19 @@ impl Node {
         let service_port = CLIENT_PORT.saturating_add(u16::try_from(index).unwrap_or(u16::MAX));
         let listener_port = match &cluster.ports {
             Ports::Listeners { base } => Port::new(port_at(*base, cluster.stride, shard, index)),
+            Ports::Sni { port } => Some(*port),
             Ports::NodePorts { .. } | Ports::ServicePorts => None,
         };
-        let node_port = match &cluster.ports {
-            Ports::NodePorts { known } => known.get(&(shard, index)).copied(),
-            Ports::Listeners { .. } | Ports::ServicePorts => None,
-        };
+        let node_port = cluster.node_ports.port(cluster.stride, shard, index);
         let client_port = match &cluster.ports {
-            Ports::Listeners { .. } => listener_port,
-            Ports::NodePorts { .. } => node_port,
+            Ports::Listeners { .. } | Ports::Sni { .. } => listener_port,
+            Ports::NodePorts { read_back } => node_port.or_else(|| read_back.get(&(shard, index)).copied()),
             Ports::ServicePorts => Port::new(u64::from(service_port)),
         };
+        let hostname = cluster.domain.as_ref().map(|domain| match &cluster.ports {
+            Ports::Sni { .. } => Hostname::of_node(&cluster.hostname_prefix, shard, index, domain),
+            _ => Hostname::of_shard(&cluster.hostname_prefix, shard, domain),
+        });
         let name = cluster.name.as_str();
         Node {
             shard,
@@ -50,6 +54,7 @@ impl Node {
             route: route_name(name, shard, index),
             port_name: port_name(index),
             service_port,
+            hostname,
             listener_port,
             node_port,
             client_port,

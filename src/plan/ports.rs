@@ -46,6 +46,15 @@ impl PortRange {
     pub const ALL: PortRange = PortRange { first: Port(1), last: Port(u16::MAX) };
     /// What Kubernetes allocates NodePorts from unless told otherwise (`--service-node-port-range`).
     pub const NODE_PORTS: PortRange = PortRange { first: Port(30_000), last: Port(32_767) };
+
+    /// `first-last`, as the API server's flag has it.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (first, last) = text.split_once('-')?;
+        let port = |text: &str| Port::new(text.trim().parse().ok()?);
+        let (first, last) = (port(first)?, port(last)?);
+        (first <= last).then_some(PortRange { first, last })
+    }
 }
 
 /// How many ports each shard is given: `portsPerShard`, or nodes per shard.
@@ -80,26 +89,39 @@ pub enum Ports {
         /// `gateway.basePort`.
         base: Port,
     },
-    /// NodePorts. Those that are known, by shard and node; the others are allocated when the Service is created.
+    /// One listener for all nodes, which are told apart by the hostname that TLS names (SNI).
+    Sni {
+        /// `gateway.basePort`.
+        port: Port,
+    },
+    /// NodePorts: those that the Services ask for, and those that the operator has read back, by shard and node.
     NodePorts {
-        /// What is known: from `status.externalEndpoints`, or from Services in the list.
-        known: BTreeMap<(u32, u32), Port>,
+        /// From `status.externalEndpoints`.
+        read_back: BTreeMap<(u32, u32), Port>,
     },
     /// The ports of the Services themselves: a load balancer, or nothing but the inside of the Kubernetes cluster.
     ServicePorts,
 }
 
-/// A base that ports are counted from, and the range that they must stay in.
-pub(super) struct Formula {
-    pub(super) base: Port,
-    pub(super) range: PortRange,
+/// Which NodePorts Services ask for.
+#[derive(Clone, Debug)]
+pub enum NodePortSource {
+    /// `base + shard * stride + node`, within the range of the Kubernetes cluster.
+    Formula {
+        /// `nodePorts.base`.
+        base: Port,
+        /// `nodePorts.range`.
+        range: PortRange,
+    },
+    /// Those that are known by shard and node: pinned, or in a Service of the list. The others are left to Kubernetes.
+    Known(BTreeMap<(u32, u32), Port>),
 }
 
-impl Ports {
-    pub(super) fn formula(&self) -> Option<Formula> {
+impl NodePortSource {
+    pub(super) fn port(&self, stride: Stride, shard: u32, node: u32) -> Option<Port> {
         match self {
-            Ports::Listeners { base } => Some(Formula { base: *base, range: PortRange::ALL }),
-            Ports::NodePorts { .. } | Ports::ServicePorts => None,
+            NodePortSource::Formula { base, .. } => Port::new(port_at(*base, stride, shard, node)),
+            NodePortSource::Known(known) => known.get(&(shard, node)).copied(),
         }
     }
 }
@@ -114,23 +136,21 @@ pub fn port_at(base: Port, stride: Stride, shard: u32, node: u32) -> u64 {
 /// Whether the ports of all nodes are in the range.
 pub(super) fn fit(base: Port, range: PortRange, stride: Stride, topology: Topology) -> Result<(), PortOutOfRange> {
     let last = u64::from(range.last.0);
-    let span = port_at(base, stride, topology.shards().saturating_sub(1), topology.nodes_per_shard().saturating_sub(1)).saturating_sub(u64::from(base.0));
-    let greatest_base = last.checked_sub(span).filter(|base| *base >= u64::from(range.first.0)).and_then(|base| u16::try_from(base).ok());
+    let offset = |shard, node| port_at(base, stride, shard, node).saturating_sub(u64::from(base.0));
+    let last_node = topology.nodes_per_shard().saturating_sub(1);
+    let greatest_base = last
+        .checked_sub(offset(topology.shards().saturating_sub(1), last_node))
+        .filter(|base| *base >= u64::from(range.first.0))
+        .and_then(|base| u16::try_from(base).ok());
+    let out = |shard, node, port| PortOutOfRange { is_node_port: false, range, shard, node, port, greatest_base };
     if base < range.first {
-        return Err(PortOutOfRange { shard: 0, node: 0, port: u64::from(base.0), greatest_base });
+        return Err(out(0, 0, u64::from(base.0)));
     }
-    for shard in 0..topology.shards() {
-        if port_at(base, stride, shard, topology.nodes_per_shard().saturating_sub(1)) <= last {
-            continue;
-        }
-        for node in 0..topology.nodes_per_shard() {
-            let port = port_at(base, stride, shard, node);
-            if port > last {
-                return Err(PortOutOfRange { shard, node, port, greatest_base });
-            }
-        }
+    let Some(shard) = (0..topology.shards()).find(|shard| port_at(base, stride, *shard, last_node) > last) else { return Ok(()) };
+    match (0..=last_node).map(|node| (node, port_at(base, stride, shard, node))).find(|(_, port)| *port > last) {
+        Some((node, port)) => Err(out(shard, node, port)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -145,16 +165,29 @@ mod tests {
 
     #[test]
     fn the_last_port_is_65535() {
-        assert_eq!(outcome(65_530, 3, 1, None), Ok(()));
-        let out = PortOutOfRange { shard: 2, node: 1, port: 65_536, greatest_base: Some(65_530) };
-        assert_eq!(outcome(65_531, 3, 1, None), Err(out));
-        assert_eq!(outcome(65_535, 1, 0, None), Ok(()));
-        let out = PortOutOfRange { shard: 0, node: 1, port: 65_536, greatest_base: Some(65_530) };
-        assert_eq!(outcome(65_535, 2, 1, Some(4)), Err(out));
+        let out = |base, shards, replicas, stride| outcome(base, shards, replicas, stride).map_err(|out| (out.shard, out.node, out.port, out.greatest_base));
+        assert_eq!(out(65_530, 3, 1, None), Ok(()));
+        assert_eq!(out(65_531, 3, 1, None), Err((2, 1, 65_536, Some(65_530))));
+        assert_eq!(out(65_535, 1, 0, None), Ok(()));
+        assert_eq!(out(65_535, 2, 1, Some(4)), Err((0, 1, 65_536, Some(65_530))));
         // The ports to spare behind the last shard are nobody's.
-        assert_eq!(outcome(65_530, 2, 1, Some(4)), Ok(()));
-        let out = PortOutOfRange { shard: 16_383, node: 0, port: 65_536, greatest_base: None };
-        assert_eq!(outcome(4, 16_384, 3, None), Err(out));
+        assert_eq!(out(65_530, 2, 1, Some(4)), Ok(()));
+        assert_eq!(out(9, 16_384, 3, None), Err((16_381, 3, 65_536, None)));
+    }
+
+    #[test]
+    fn node_ports_stay_in_their_range() {
+        let topology = Topology::new(3, 1).unwrap();
+        let range = PortRange::NODE_PORTS;
+        let fits = |base| fit(Port::new(base).unwrap(), range, Stride::tight(topology), topology).map_err(|out| (out.port, out.greatest_base));
+        assert_eq!(fits(30_000), Ok(()));
+        assert_eq!(fits(32_762), Ok(()));
+        assert_eq!(fits(32_763), Err((32_768, Some(32_762))));
+        assert_eq!(fits(29_999), Err((29_999, Some(32_762))));
+        assert_eq!(PortRange::parse("30000-32767"), Some(range));
+        for bad in ["", "30000", "32767-30000", "0-5", "a-b", "1-65536"] {
+            assert_eq!(PortRange::parse(bad), None, "{bad}");
+        }
     }
 
     #[test]

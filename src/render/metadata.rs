@@ -13,6 +13,10 @@ pub const SHARD_LABEL: &str = "valkey.io/shard-index";
 /// Label with the node's index.
 pub const NODE_LABEL: &str = "valkey.io/node-index";
 
+/// Label with the cluster's name on objects that the operator does not know: never its own shard label, as it deletes Services
+/// that have that and are none of its own.
+pub const EXTENSION_LABEL: &str = "fn.valkey.io/cluster";
+
 /// What an object stands for.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
@@ -37,6 +41,22 @@ pub(super) fn metadata(exposed: &Exposed, name: String, component: &str, part: P
             set(SHARD_LABEL, shard.to_string())
         }
     };
+    ObjectMeta { name: Some(name), namespace: exposed.plan.cluster.namespace.clone(), labels: Some(labels), ..ObjectMeta::default() }
+}
+
+/// Metadata of an object that is this program's alone.
+pub(super) fn extension(exposed: &Exposed, name: String) -> ObjectMeta {
+    let mut labels = exposed.labels.clone();
+    labels.retain(|key, _| key != CLUSTER_LABEL && key != SHARD_LABEL && key != NODE_LABEL);
+    let own = [
+        ("app.kubernetes.io/name", "valkey"),
+        ("app.kubernetes.io/instance", exposed.name()),
+        ("app.kubernetes.io/component", "external-access"),
+        ("app.kubernetes.io/part-of", "valkey"),
+        ("app.kubernetes.io/managed-by", "expose-valkey"),
+        (EXTENSION_LABEL, exposed.name()),
+    ];
+    labels.extend(own.map(|(key, value)| (key.to_owned(), value.to_owned())));
     ObjectMeta { name: Some(name), namespace: exposed.plan.cluster.namespace.clone(), labels: Some(labels), ..ObjectMeta::default() }
 }
 

@@ -1,44 +1,52 @@
 //! From a checked plan to objects. Nothing here can fail: whatever could go wrong was found before.
 
+mod certificate;
+mod dns;
+mod gitops;
 mod gvk;
+mod listeners;
 mod metadata;
+mod route;
 mod service;
-mod tcp_route;
 mod valkey_node;
 
 use serde_json::Value;
 
-pub use gvk::{Gvk, SERVICE, TCP_ROUTE_V1, TCP_ROUTE_V1ALPHA2, VALKEY_NODE};
-pub use metadata::{CLUSTER_LABEL, NODE_LABEL, SHARD_LABEL};
+pub use gvk::{CERTIFICATE, DNS_ENDPOINT, Gvk, LISTENER_SET, SERVICE, TCP_ROUTE_V1, TCP_ROUTE_V1ALPHA2, TLS_ROUTE, VALKEY_NODE};
+pub use listeners::{MAX_LISTENERS, gateway_listener, gateway_listener_prefix};
+pub use metadata::{CLUSTER_LABEL, EXTENSION_LABEL, NODE_LABEL, SHARD_LABEL};
 
-use crate::validate::Exposed;
+use crate::api::{Dns, Listeners};
+use crate::validate::{Config, Exposed};
 
-/// Which kinds come out.
-#[derive(Clone, Copy, Debug)]
-pub struct Kinds {
-    /// Services.
-    pub services: bool,
-    /// ValkeyNodes.
-    pub valkey_nodes: bool,
-    /// Routes, in this version of theirs.
-    pub routes: Option<Gvk>,
-}
-
-/// All objects of a cluster: Services, then ValkeyNodes, then routes, each by shard and node.
+/// All objects of a cluster: Services, ValkeyNodes, ListenerSets, routes, each by shard and node; then what there is one of.
+/// Routes come out in the version given, if any.
 #[must_use]
-pub fn cluster(exposed: &Exposed, kinds: Kinds) -> Vec<Value> {
+pub fn cluster(exposed: &Exposed, config: &Config, routes: Option<Gvk>) -> Vec<Value> {
     let mut objects = Vec::new();
-    if kinds.services {
-        objects.extend(exposed.plan.shards.iter().map(|shard| service::service(exposed, shard)));
+    if config.services {
+        objects.extend(exposed.plan.shards.iter().map(|shard| service::service(exposed, config, shard)));
+        objects.extend((exposed.access.bootstrap_service == Some(true)).then(|| service::bootstrap(exposed)));
     }
-    if kinds.valkey_nodes {
+    if config.valkey_nodes {
         let template = valkey_node::Template::new(exposed);
-        objects.extend(exposed.plan.nodes().map(|node| template.node(node)));
+        objects.extend(exposed.plan.nodes().map(|node| template.node(node, config)));
     }
-    if let (Some(version), Some(gateway)) = (kinds.routes, &exposed.gateway) {
-        for shard in &exposed.plan.shards {
-            objects.extend(shard.nodes.iter().map(|node| tcp_route::tcp_route(exposed, gateway, version, shard, node)));
+    if let Some(gateway) = &exposed.gateway {
+        if config.listeners == Listeners::ListenerSet {
+            objects.extend(listeners::listener_sets(exposed, gateway));
         }
+        if let Some(version) = routes {
+            for shard in &exposed.plan.shards {
+                objects.extend(shard.nodes.iter().map(|node| route::route(exposed, gateway, config, version, shard, node)));
+            }
+        }
+    }
+    if config.dns == Dns::DNSEndpoint && exposed.plan.cluster.domain.is_some() {
+        objects.push(dns::endpoint(exposed));
+    }
+    if let Some(issuer) = &config.issuer {
+        objects.extend(certificate::certificate(exposed, issuer));
     }
     objects
 }

@@ -1,21 +1,28 @@
-//! One Service for each shard, with a port for each of its nodes.
+//! One Service for each shard, with a port for each of its nodes; on request one over all nodes.
+
+use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{Service, ServicePort, ServiceSpec};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use serde_json::Value;
 
-use super::metadata::{Part, metadata, selector};
-use crate::api::ServiceType;
-use crate::plan::{Node, Shard};
-use crate::validate::Exposed;
+use super::dns;
+use super::metadata::{CLUSTER_LABEL, Part, extension, metadata, selector};
+use crate::api::{Dns, IpFamilyPolicy, ServiceType};
+use crate::plan::{CLIENT_PORT, Node, Shard, bootstrap_name};
+use crate::validate::{Config, Exposed};
 
-pub(super) fn service(exposed: &Exposed, shard: &Shard) -> Value {
+pub(super) fn service(exposed: &Exposed, config: &Config, shard: &Shard) -> Value {
     let settings = &exposed.service;
     let mut meta = metadata(exposed, shard.service.clone(), "valkey-cluster", Part::Shard(shard.index));
-    if !settings.annotations.is_empty() {
-        let annotations = settings.annotations.iter().map(|(key, value)| (key.clone(), exposed.annotation_for(value, shard)));
-        meta.annotations = Some(annotations.collect());
+    let mut annotations: BTreeMap<String, String> =
+        settings.annotations.iter().map(|(key, value)| (key.clone(), exposed.annotation_for(value, shard))).collect();
+    if config.dns == Dns::ExternalDNS && settings.service_type != ServiceType::ClusterIp {
+        dns::annotate(&mut annotations, shard.hostname.as_ref());
     }
+    meta.annotations = (!annotations.is_empty()).then_some(annotations);
+    let access = &exposed.access;
+    let is_load_balancer = settings.service_type == ServiceType::LoadBalancer;
     let service = Service {
         metadata: meta,
         spec: Some(ServiceSpec {
@@ -23,6 +30,10 @@ pub(super) fn service(exposed: &Exposed, shard: &Shard) -> Value {
             selector: Some(selector(exposed, shard.index)),
             type_: Some(settings.service_type.as_str().to_owned()),
             external_traffic_policy: settings.traffic_policy.map(|policy| policy.as_str().to_owned()),
+            ip_family_policy: access.ip_family_policy.map(IpFamilyPolicy::as_str).map(str::to_owned),
+            load_balancer_class: access.load_balancer_class.clone().filter(|_| is_load_balancer),
+            load_balancer_source_ranges: access.load_balancer_source_ranges.clone().filter(|ranges| is_load_balancer && !ranges.is_empty()),
+            allocate_load_balancer_node_ports: access.allocate_load_balancer_node_ports.filter(|_| is_load_balancer),
             ..ServiceSpec::default()
         }),
         status: None,
@@ -32,12 +43,34 @@ pub(super) fn service(exposed: &Exposed, shard: &Shard) -> Value {
 
 fn port(exposed: &Exposed, node: &Node) -> ServicePort {
     let has_node_ports = exposed.service.service_type != ServiceType::ClusterIp;
-    let kept = exposed.kept_node_ports.get(&(node.shard, node.index)).filter(|_| has_node_ports);
     ServicePort {
         name: Some(node.port_name.clone()),
         port: i32::from(node.service_port),
         target_port: Some(IntOrString::String(node.port_name.clone())),
-        node_port: kept.map(|port| i32::from(port.get())),
+        node_port: node.node_port.filter(|_| has_node_ports).map(|port| i32::from(port.get())),
         ..ServicePort::default()
     }
+}
+
+/// A Service over all nodes of the cluster: any of them tells a client where the others are. Pods name their ports each by its
+/// own node, so this one targets the number.
+pub(super) fn bootstrap(exposed: &Exposed) -> Value {
+    let service_type = if exposed.gateway.is_some() { ServiceType::ClusterIp } else { exposed.service.service_type };
+    let service = Service {
+        metadata: extension(exposed, bootstrap_name(exposed.name())),
+        spec: Some(ServiceSpec {
+            ports: Some(vec![ServicePort {
+                name: Some("client".to_owned()),
+                port: i32::from(CLIENT_PORT),
+                target_port: Some(IntOrString::Int(i32::from(CLIENT_PORT))),
+                ..ServicePort::default()
+            }]),
+            selector: Some(BTreeMap::from([(CLUSTER_LABEL.to_owned(), exposed.name().to_owned())])),
+            type_: Some(service_type.as_str().to_owned()),
+            ip_family_policy: exposed.access.ip_family_policy.map(IpFamilyPolicy::as_str).map(str::to_owned),
+            ..ServiceSpec::default()
+        }),
+        status: None,
+    };
+    serde_json::to_value(service).unwrap_or_default()
 }

@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::VALKEY_NODE;
+use super::{VALKEY_NODE, gitops};
 use super::metadata::{CLUSTER_LABEL, NODE_LABEL, Part, SHARD_LABEL, metadata};
 use crate::plan::Node;
-use crate::validate::Exposed;
+use crate::validate::{Config, Exposed};
 
 const HOSTNAME_KEY: &str = "kubernetes.io/hostname";
 const ZONE_KEY: &str = "topology.kubernetes.io/zone";
@@ -53,7 +53,7 @@ impl<'e> Template<'e> {
         Template { exposed, common, scheduling }
     }
 
-    pub(super) fn node(&self, node: &Node) -> Value {
+    pub(super) fn node(&self, node: &Node, config: &Config) -> Value {
         let mut spec = self.common.clone();
         if let Some(port) = node.client_port {
             spec.insert("externalAccessClientPort".to_owned(), port.get().into());
@@ -70,10 +70,13 @@ impl<'e> Template<'e> {
         // One fixed order, whatever of it is there.
         let mut sorted: Vec<(String, Value)> = spec.into_iter().collect();
         sorted.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let mut meta = metadata(self.exposed, node.name.clone(), "valkey-node", Part::Node(node.shard, node.index));
+        let annotations = gitops::annotations(self.exposed, config, node);
+        meta.annotations = (!annotations.is_empty()).then_some(annotations);
         json!({
             "apiVersion": VALKEY_NODE.api_version,
             "kind": VALKEY_NODE.kind,
-            "metadata": metadata(self.exposed, node.name.clone(), "valkey-node", Part::Node(node.shard, node.index)),
+            "metadata": meta,
             "spec": Map::from_iter(sorted),
         })
     }
@@ -182,15 +185,11 @@ fn exporter(spec: &Map<String, Value>) -> Value {
 
 /// The operator's own fields of external access, with the CRD's defaults.
 fn external_access(exposed: &Exposed) -> Value {
-    let mut access = exposed.access.clone();
+    let mut access = exposed.access.without_extensions();
     access.hostname_prefix = access.hostname_prefix.filter(|prefix| !prefix.is_empty()).or_else(|| Some("shard".to_owned()));
     access.preferred_endpoint_type = access.preferred_endpoint_type.or(Some(crate::api::EndpointType::Ip));
     access.domain = exposed.plan.cluster.domain.as_ref().map(|domain| domain.as_str().to_owned());
     access.service_annotations = access.service_annotations.filter(|annotations| !annotations.is_empty());
-    access.ports_per_shard = None;
-    if let Some(reference) = access.gateway.as_mut().and_then(|gateway| gateway.gateway_ref.as_mut()) {
-        reference.namespace = None;
-    }
     serde_json::to_value(access).unwrap_or_default()
 }
 

@@ -1,9 +1,11 @@
 //! `externalAccess`: fields that are right one by one, and whether they go together.
 
+use std::collections::BTreeMap;
+
 use super::{Gateway, Service};
 use crate::api::{EndpointType, ExternalAccess, ServiceType};
 use crate::finding::Finding;
-use crate::plan::{Domain, Hostname, HostnamePrefix, Port, Stride, Topology};
+use crate::plan::{Domain, Hostname, HostnamePrefix, NodePortSource, Port, PortRange, Stride, Topology};
 use crate::rule::Rule;
 
 /// Gives findings the path of a field below `externalAccess`.
@@ -20,7 +22,9 @@ impl Fields<'_> {
     /// Reports a field as missing, unless it was there and its value was refused: that has been said.
     fn missing(&mut self, finding: Finding, field: &str) {
         let path = format!("{}.{field}", self.path);
-        let refused = |found: &Finding| found.field.as_deref().and_then(|at| path.strip_prefix(at)).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let refused = |found: &Finding| {
+            found.field.as_deref().and_then(|at| path.strip_prefix(at)).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
         if !self.findings.iter().any(refused) {
             self.findings.push(finding.at(path));
         }
@@ -36,6 +40,17 @@ pub(super) fn service(access: &ExternalAccess, fields: &mut Fields<'_>) -> Servi
         let why = if access.service_type.is_none() { " because a gateway is set" } else { "" };
         let message = format!("the Services are of type ClusterIP{why}, and have no use for an `externalTrafficPolicy`: left out");
         fields.push(Finding::warning(Rule::TrafficPolicyUnused, message).current(policy.as_str()), "externalTrafficPolicy");
+    }
+    if service_type != ServiceType::LoadBalancer {
+        let knobs = [
+            ("loadBalancerClass", access.load_balancer_class.is_some()),
+            ("loadBalancerSourceRanges", access.load_balancer_source_ranges.is_some()),
+            ("allocateLoadBalancerNodePorts", access.allocate_load_balancer_node_ports.is_some()),
+        ];
+        for (knob, _) in knobs.iter().filter(|(_, is_set)| *is_set) {
+            let message = format!("the Services are of type {}, and only LoadBalancers have a use for `{knob}`: left out", service_type.as_str());
+            fields.push(Finding::warning(Rule::LoadBalancerOnly, message), knob);
+        }
     }
     Service {
         service_type,
@@ -66,18 +81,45 @@ pub(super) fn gateway(access: &ExternalAccess, fields: &mut Fields<'_>) -> Optio
     Some((gateway, base))
 }
 
+/// The NodePorts that Services ask for: by the formula, else those that are pinned or known.
+pub(super) fn node_ports(access: &ExternalAccess, service: &Service, known: BTreeMap<(u32, u32), Port>, fields: &mut Fields<'_>) -> Option<NodePortSource> {
+    let Some(settings) = &access.node_ports else { return Some(NodePortSource::Known(known)) };
+    if service.service_type == ServiceType::ClusterIp {
+        let message = "the Services are of type ClusterIP, and have no NodePorts: left out";
+        fields.push(Finding::warning(Rule::NodePortsUnused, message), "nodePorts");
+        return Some(NodePortSource::Known(BTreeMap::new()));
+    }
+    let range = match settings.range.as_deref() {
+        None => Some(PortRange::NODE_PORTS),
+        Some(text) => PortRange::parse(text),
+    };
+    if range.is_none() {
+        let message = "must be two ports, as in `30000-32767`: what the API server's `--service-node-port-range` says";
+        fields.push(Finding::error(Rule::OutOfRange, message).current(settings.range.clone().unwrap_or_default()), "nodePorts.range");
+    }
+    let base = settings.base.and_then(|base| Port::new(u64::from(base)));
+    if base.is_none() {
+        fields.push(Finding::error(Rule::OutOfRange, "static NodePorts need the port of the first node"), "nodePorts.base");
+    }
+    Some(NodePortSource::Formula { base: base?, range: range? })
+}
+
 /// Domain and prefix, and whether hostnames can be preferred.
-pub(super) fn hostnames(access: &ExternalAccess, topology: Option<Topology>, fields: &mut Fields<'_>) -> (Option<Domain>, HostnamePrefix) {
+pub(super) fn hostnames(access: &ExternalAccess, topology: Option<Topology>, by_name: bool, fields: &mut Fields<'_>) -> (Option<Domain>, HostnamePrefix) {
     let text = access.domain.as_deref().filter(|domain| !domain.is_empty());
     let domain = text.map(Domain::new);
     if let (Some(text), Some(Err(problem))) = (text, &domain) {
         fields.push(Finding::error(Rule::Domain, format!("`{text}` {problem}")).current(text), "domain");
     }
-    if let (Some(text), Some(Ok(domain))) = (text, &domain) {
-        if domain.as_str() != text {
-            let message = format!("the dot at the end of `{text}` is left out here, but the operator would announce it: take it out");
-            fields.push(Finding::warning(Rule::Domain, message).current(text).proposed(domain.as_str()), "domain");
-        }
+    if let (Some(text), Some(Ok(domain))) = (text, &domain)
+        && domain.as_str() != text
+    {
+        let message = format!("the dot at the end of `{text}` is left out here, but the operator would announce it: take it out");
+        fields.push(Finding::warning(Rule::Domain, message).current(text).proposed(domain.as_str()), "domain");
+    }
+    if text.is_none() && by_name {
+        let message = "`emit.routes: TLSRoute` tells nodes apart by their hostnames, and needs a domain";
+        fields.push(Finding::error(Rule::SniNeeds, message), "domain");
     }
     if text.is_none() && access.preferred_endpoint_type == Some(EndpointType::Hostname) {
         let message = "`preferredEndpointType: hostname` needs a domain: without one, nodes answer with no address at all";
@@ -93,9 +135,12 @@ pub(super) fn hostnames(access: &ExternalAccess, topology: Option<Topology>, fie
     };
     let domain = domain.and_then(Result::ok);
     if let (Some(domain), Some(topology)) = (&domain, topology) {
-        let last = Hostname::of_shard(&prefix, topology.shards().saturating_sub(1), domain);
+        let (shard, node) = (topology.shards().saturating_sub(1), topology.nodes_per_shard().saturating_sub(1));
+        let last = if by_name { Hostname::of_node(&prefix, shard, node, domain) } else { Hostname::of_shard(&prefix, shard, domain) };
         if !last.fits() {
-            let message = format!("hostname `{last}` must have at most 253 characters, and at most 63 before the first dot: shorten it or the domain");
+            let message = format!(
+                "hostname `{last}` must have at most 253 characters, and at most 63 before the first dot: shorten it or the domain"
+            );
             fields.push(Finding::error(Rule::HostnameLength, message), "hostnamePrefix");
         }
     }

@@ -1,11 +1,13 @@
 //! A ValkeyCluster as written, into an [`Exposed`] one.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::access::{self, Fields};
 use super::spellings::{self, AccessPlace};
 use super::{Config, Exposed, Observed, shape};
-use crate::api::{EndpointType, ExternalAccess, ServiceType, VALKEY_API, extension_fields};
+use crate::api::{EndpointType, ExternalAccess, Routes, ServiceType, VALKEY_API, extension_fields};
 use crate::finding::Finding;
 use crate::krm::annotations::PATH;
 use crate::object::Object;
@@ -49,22 +51,31 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
     let topology = topology(spec, findings);
     spellings::check_places(spec, findings);
     let tls = spellings::tls(spec, findings);
+    let sni = config.routes == Routes::Tls && access.gateway.is_some();
     let mut fields = Fields { path, findings };
     let service = access::service(&access, &mut fields);
     let gateway = access::gateway(&access, &mut fields);
-    let (domain, hostname_prefix) = access::hostnames(&access, topology, &mut fields);
+    let (domain, hostname_prefix) = access::hostnames(&access, topology, sni, &mut fields);
     let stride = topology.and_then(|topology| access::stride(&access, topology, &mut fields));
+    let key = (object.reference.namespace.clone(), object.reference.name.clone());
+    let mut known = observed.node_ports.clone();
+    known.extend(config.pinned.get(&key).into_iter().flatten().map(|(at, port)| (*at, *port)));
+    let node_ports = access::node_ports(&access, &service, known, &mut fields);
     let name = name(&object.reference.name, topology, findings);
     workload_name(&object.reference.name, spec, topology, findings);
+    if sni {
+        sni_needs(tls, path, findings);
+    }
     let ports = match &gateway {
+        Some((_, base)) if sni => base.map(|port| Ports::Sni { port }),
         Some((_, base)) => base.map(|base| Ports::Listeners { base }),
-        None if service.service_type == ServiceType::NodePort => Some(Ports::NodePorts { known: known_node_ports(object, observed) }),
+        None if service.service_type == ServiceType::NodePort => Some(Ports::NodePorts { read_back: read_back(object) }),
         None => Some(Ports::ServicePorts),
     };
     let prefers_hostnames = access.preferred_endpoint_type == Some(EndpointType::Hostname);
-    let cluster = plan::Cluster { name: name?, namespace: object.reference.namespace.clone(), topology: topology?, stride: stride?, ports: ports?, domain, hostname_prefix };
-    let nodes = cluster.topology.nodes();
-    let plan = Plan::new(cluster).map_err(|out| findings.push(port_out_of_range(&out, object, nodes, path, &access))).ok()?;
+    let (namespace, topology) = (object.reference.namespace.clone(), topology?);
+    let cluster = plan::Cluster { name: name?, namespace, topology, stride: stride?, ports: ports?, node_ports: node_ports?, domain, hostname_prefix };
+    let plan = Plan::new(cluster).map_err(|out| findings.push(port_out_of_range(&out, object, topology.nodes(), path, &access))).ok()?;
     Some(Exposed {
         plan,
         service,
@@ -72,7 +83,7 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
         access,
         prefers_hostnames,
         tls,
-        kept_node_ports: observed.node_ports.clone(),
+        tls_secret: spellings::tls_secret(spec),
         labels: object.labels(),
         spec: spec.clone(),
         object: object.reference.clone(),
@@ -198,9 +209,10 @@ fn workload_name(name: &str, spec: &Map<String, Value>, topology: Option<Topolog
     }
 }
 
-/// NodePorts that are known: those of Services in the list over those that the operator has written into the status.
-fn known_node_ports(object: &Object, observed: &Observed) -> std::collections::BTreeMap<(u32, u32), plan::Port> {
-    let mut known = std::collections::BTreeMap::new();
+/// NodePorts that the operator has written into the status.
+#[must_use]
+pub fn read_back(object: &Object) -> BTreeMap<(u32, u32), plan::Port> {
+    let mut known = BTreeMap::new();
     for endpoint in object.value.pointer("/status/externalEndpoints").and_then(Value::as_array).into_iter().flatten() {
         let Some(shard) = endpoint.get("shardIndex").and_then(Value::as_u64).and_then(|shard| u32::try_from(shard).ok()) else { continue };
         for (node, port) in (0u32..).zip(endpoint.get("nodePorts").and_then(Value::as_array).into_iter().flatten()) {
@@ -209,19 +221,37 @@ fn known_node_ports(object: &Object, observed: &Observed) -> std::collections::B
             }
         }
     }
-    known.extend(observed.node_ports.iter().map(|(at, port)| (*at, *port)));
     known
 }
 
+/// What it takes to tell nodes apart by name: TLS, and somebody who announces a name for each.
+fn sni_needs(tls: bool, path: &str, findings: &mut Vec<Finding>) {
+    if !tls {
+        let message = "`emit.routes: TLSRoute` needs TLS on the cluster: the Gateway tells nodes apart by the name in the TLS handshake; turn TLS on, or use `TCPRoute`";
+        findings.push(Finding::error(Rule::SniNeeds, message).at("spec.tls"));
+    }
+    let message = "the operator announces one hostname for each shard, and TLSRoutes need one for each node: it must announce `<hostnamePrefix>-<shard>-<node>.<domain>` for clients to find their way";
+    findings.push(Finding::warning(Rule::SniAnnouncement, message).at(format!("{path}.gateway")));
+}
+
 fn port_out_of_range(out: &PortOutOfRange, object: &Object, nodes: u32, path: &str, access: &ExternalAccess) -> Finding {
-    let base = access.gateway.as_ref().and_then(|gateway| gateway.base_port).unwrap_or_default();
     let node = plan::node_name(&object.reference.name, out.shard, out.node);
-    let way_out = match out.greatest_base {
-        Some(base) => format!("set `basePort` to {base} or less"),
-        None => "there are too many nodes for one Gateway".to_owned(),
+    let (what, field, base) = if out.is_node_port {
+        ("NodePort", "nodePorts.base", access.node_ports.as_ref().and_then(|ports| ports.base))
+    } else {
+        ("listener port", "gateway.basePort", access.gateway.as_ref().and_then(|gateway| gateway.base_port))
     };
-    let message = format!("listener port of node {node} must be less than or equal to 65535, got {} ({nodes} nodes from {base} on): {way_out}", out.port);
-    let mut finding = Finding::error(Rule::PortRange, message).at(format!("{path}.gateway.basePort")).current(base);
+    let base = base.unwrap_or_default();
+    let (first, last) = (out.range.first, out.range.last);
+    let key = field.rsplit('.').next().unwrap_or_default();
+    let way_out = match out.greatest_base {
+        Some(greatest) if first.get() > 1 => format!("set `{key}` to {first} to {greatest}"),
+        Some(greatest) => format!("set `{key}` to {greatest} or less"),
+        None => "there are more nodes than ports".to_owned(),
+    };
+    let must = if first.get() > 1 { format!("must be {first} to {last}") } else { format!("must be less than or equal to {last}") };
+    let message = format!("{what} of node {node} {must}, got {} ({nodes} nodes from {base} on): {way_out}", out.port);
+    let mut finding = Finding::error(Rule::PortRange, message).at(format!("{path}.{field}")).current(base);
     finding.proposed = out.greatest_base.map(Value::from);
     finding
 }

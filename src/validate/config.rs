@@ -1,11 +1,14 @@
 //! The functionConfig in its three forms: `ExposeValkey`, a ConfigMap of flat keys, or a ValkeyCluster of its own.
 
+use std::collections::{BTreeMap, HashMap};
+
 use serde_json::Value;
 
 use super::{flat, shape};
-use crate::api::{CONFIG_API, ExposeValkey, ExternalAccess, Selector, TcpRouteVersion};
+use crate::api::{CONFIG_API, Certificates, Dns, ExposeValkey, ExternalAccess, IssuerRef, Listeners, Order, Pinned, Prune, Routes, Selector, TcpRouteVersion};
 use crate::finding::Finding;
 use crate::object::Object;
+use crate::plan::Port;
 use crate::rule::Rule;
 
 /// Settings of the function, checked.
@@ -19,8 +22,20 @@ pub struct Config {
     pub services: bool,
     /// Whether ValkeyNodes come out.
     pub valkey_nodes: bool,
-    /// Whether routes come out.
-    pub routes: bool,
+    /// Which routes come out.
+    pub routes: Routes,
+    /// Who has the listeners.
+    pub listeners: Listeners,
+    /// How hostnames get into DNS.
+    pub dns: Dns,
+    /// Who signs certificates, if they come out.
+    pub issuer: Option<IssuerRef>,
+    /// Whether ValkeyNodes are kept when they leave Git.
+    pub prune: Prune,
+    /// In which order objects are applied.
+    pub order: Order,
+    /// NodePorts that stay, by namespace and name of the cluster.
+    pub pinned: HashMap<(Option<String>, String), BTreeMap<(u32, u32), Port>>,
     /// A ValkeyCluster that is the functionConfig itself (kustomize `generators:`).
     pub cluster: Option<Object>,
 }
@@ -35,7 +50,20 @@ pub struct ClusterDefaults {
 
 impl Default for Config {
     fn default() -> Self {
-        Config { rules: Vec::new(), tcp_route: TcpRouteVersion::Auto, services: true, valkey_nodes: true, routes: true, cluster: None }
+        Config {
+            rules: Vec::new(),
+            tcp_route: TcpRouteVersion::Auto,
+            services: true,
+            valkey_nodes: true,
+            routes: Routes::Tcp,
+            listeners: Listeners::None,
+            dns: Dns::None,
+            issuer: None,
+            prune: Prune::Protect,
+            order: Order::None,
+            pinned: HashMap::new(),
+            cluster: None,
+        }
     }
 }
 
@@ -86,12 +114,55 @@ fn from_value(value: &Value, findings: &mut Vec<Finding>) -> Config {
         selector: rule.selector.unwrap_or_default(),
         access: rule.external_access.and_then(|access: ExternalAccess| serde_json::to_value(access).ok()),
     });
+    let gitops = spec.gitops.unwrap_or_default();
+    let issuer = spec.cert_manager.unwrap_or_default().issuer_ref;
+    let issuer = (emit.certificates == Some(Certificates::CertManager)).then(|| issuer.unwrap_or_default());
+    if issuer.as_ref().is_some_and(|issuer| issuer.name.as_ref().is_none_or(String::is_empty)) {
+        let message = "`emit.certificates: CertManager` needs the name of the issuer that signs";
+        findings.push(Finding::error(Rule::IssuerMissing, message).at("spec.certManager.issuerRef.name"));
+    }
     Config {
         rules: rules.collect(),
         tcp_route: spec.gateway_api.unwrap_or_default().tcp_route.unwrap_or_default(),
         services: emit.services.unwrap_or(true),
         valkey_nodes: emit.valkey_nodes.unwrap_or(true),
-        routes: emit.routes.unwrap_or(true),
+        routes: emit.routes.unwrap_or_default(),
+        listeners: emit.listeners.unwrap_or_default(),
+        dns: emit.dns.unwrap_or_default(),
+        issuer,
+        prune: gitops.prune.unwrap_or_default(),
+        order: gitops.order.unwrap_or_default(),
+        pinned: pinned(spec.pinned.unwrap_or_default(), findings),
         cluster: None,
     }
+}
+
+/// Pinned ports by cluster, shard and node. The same port twice would be refused by the API server.
+fn pinned(entries: Vec<Pinned>, findings: &mut Vec<Finding>) -> HashMap<(Option<String>, String), BTreeMap<(u32, u32), Port>> {
+    let mut all = HashMap::new();
+    let mut taken: HashMap<Port, String> = HashMap::new();
+    for (index, entry) in entries.into_iter().enumerate() {
+        let path = format!("spec.pinned[{index}]");
+        let name = entry.name.unwrap_or_default();
+        if name.is_empty() {
+            findings.push(Finding::error(Rule::WrongValue, "the cluster's name is missing").at(format!("{path}.name")));
+        }
+        let mut ports = BTreeMap::new();
+        for (shard, nodes) in (0u32..).zip(entry.node_ports.unwrap_or_default()) {
+            for (node, number) in (0u32..).zip(nodes) {
+                let field = format!("{path}.nodePorts[{shard}][{node}]");
+                let Some(port) = Port::new(u64::from(number)) else {
+                    findings.push(Finding::error(Rule::OutOfRange, "must be 1 to 65535, got 0").at(field).current(number));
+                    continue;
+                };
+                if let Some(other) = taken.insert(port, field.clone()) {
+                    let message = format!("NodePort {port} is pinned twice, also in `{other}`");
+                    findings.push(Finding::error(Rule::NodePortTaken, message).at(field).current(number));
+                }
+                ports.insert((shard, node), port);
+            }
+        }
+        all.insert((entry.namespace.filter(|namespace| !namespace.is_empty()), name), ports);
+    }
+    all
 }

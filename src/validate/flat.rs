@@ -8,7 +8,7 @@ use crate::finding::Finding;
 use crate::rule::Rule;
 
 /// The flat keys, and the field of `spec` that each sets.
-pub(crate) const KEYS: [(&str, &str); 15] = [
+pub(crate) const KEYS: [(&str, &str); 27] = [
     ("enabled", "clusters.externalAccess.enabled"),
     ("serviceType", "clusters.externalAccess.serviceType"),
     ("externalTrafficPolicy", "clusters.externalAccess.externalTrafficPolicy"),
@@ -24,6 +24,18 @@ pub(crate) const KEYS: [(&str, &str); 15] = [
     ("emitServices", "emit.services"),
     ("emitValkeyNodes", "emit.valkeyNodes"),
     ("emitRoutes", "emit.routes"),
+    ("emitListeners", "emit.listeners"),
+    ("emitDNS", "emit.dns"),
+    ("emitCertificates", "emit.certificates"),
+    ("nodePortBase", "clusters.externalAccess.nodePorts.base"),
+    ("nodePortRange", "clusters.externalAccess.nodePorts.range"),
+    ("loadBalancerClass", "clusters.externalAccess.loadBalancerClass"),
+    ("ipFamilyPolicy", "clusters.externalAccess.ipFamilyPolicy"),
+    ("bootstrapService", "clusters.externalAccess.bootstrapService"),
+    ("prune", "gitops.prune"),
+    ("order", "gitops.order"),
+    ("issuerName", "certManager.issuerRef.name"),
+    ("issuerKind", "certManager.issuerRef.kind"),
 ];
 
 /// The `ExposeValkey` that a ConfigMap stands for.
@@ -69,6 +81,7 @@ fn typed(schema: &Value, text: &str) -> Value {
     let parsed = match shape::type_of(schema) {
         "boolean" => text.parse::<bool>().ok().map(Value::from),
         "integer" => text.parse::<i64>().ok().map(Value::from),
+        "" => shape::choices(schema).into_iter().find(|choice| choice.to_string() == text),
         _ => None,
     };
     parsed.unwrap_or_else(|| Value::from(text))

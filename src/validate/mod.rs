@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-pub use cluster::cluster;
+pub use cluster::{cluster, read_back};
 pub use config::{Config, config};
 pub use shape::schema_of;
 
@@ -42,8 +42,8 @@ pub struct Exposed {
     pub prefers_hostnames: bool,
     /// Whether the servers speak TLS.
     pub tls: bool,
-    /// NodePorts that Services in the list already have: they stay.
-    pub kept_node_ports: BTreeMap<(u32, u32), Port>,
+    /// The Secret with the servers' certificate.
+    pub tls_secret: Option<String>,
     /// Labels of the cluster.
     pub labels: BTreeMap<String, String>,
     /// `spec` as it was written, for what is only handed on.

@@ -22,8 +22,9 @@ pub(super) fn fit(schema: &Value, value: &Value, path: &str, findings: &mut Vec<
     if value.is_null() {
         return None;
     }
-    if let Some(names) = enum_names(schema) {
-        return fit_enum(&names, value, path, findings);
+    let choices = choices(schema);
+    if !choices.is_empty() {
+        return fit_choice(&choices, value, path, findings);
     }
     let schema = without_null(schema);
     let fits = match type_of(schema) {
@@ -85,19 +86,21 @@ pub(super) fn unknown_field<'a>(field: &str, key: &str, known: impl Iterator<Ite
 
 /// A lower-case name is taken in capitals too: the API's own spelling has changed between releases (`Hostname`, `hostname`).
 /// Any other spelling is one that no API server takes.
-fn fit_enum(names: &[&str], value: &Value, path: &str, findings: &mut Vec<Finding>) -> Option<Value> {
-    let text = value.as_str().unwrap_or_default();
-    if names.contains(&text) {
+fn fit_choice(choices: &[Value], value: &Value, path: &str, findings: &mut Vec<Finding>) -> Option<Value> {
+    if choices.contains(value) {
         return Some(value.clone());
     }
-    if let Some(name) = names.iter().find(|name| !name.contains(|c: char| c.is_ascii_uppercase()) && name.eq_ignore_ascii_case(text)) {
+    let text = value.as_str().unwrap_or_default();
+    let mut names = choices.iter().filter_map(Value::as_str);
+    if let Some(name) = names.clone().find(|name| !name.contains(|c: char| c.is_ascii_uppercase()) && name.eq_ignore_ascii_case(text)) {
         let message = format!("`{text}` is taken as `{name}`: the operator's API knows only this spelling");
-        findings.push(Finding::warning(Rule::WrongValue, message).at(path).current(value.clone()).proposed(*name));
-        return Some(Value::from(*name));
+        findings.push(Finding::warning(Rule::WrongValue, message).at(path).current(value.clone()).proposed(name));
+        return Some(Value::from(name));
     }
-    let all = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let shown_choice = |choice: &Value| format!("`{}`", choice.as_str().map_or_else(|| choice.to_string(), str::to_owned));
+    let all = choices.iter().map(shown_choice).collect::<Vec<_>>().join(", ");
     let mut finding = Finding::error(Rule::WrongValue, format!("must be one of {all}, got {}", shown(value))).at(path).current(value.clone());
-    finding.proposed = nearest(text, names.iter().copied()).map(Value::from);
+    finding.proposed = nearest(text, &mut names).map(Value::from);
     findings.push(finding);
     None
 }
@@ -138,14 +141,14 @@ pub(super) fn type_of(schema: &Value) -> &str {
     }
 }
 
-/// The names of an enum: `enum`, or `oneOf` with a `const` each where the variants have descriptions.
-fn enum_names(schema: &Value) -> Option<Vec<&str>> {
+/// The values of an enum: `enum`, or `oneOf` with a `const` each where the variants have descriptions.
+pub(super) fn choices(schema: &Value) -> Vec<Value> {
     let schema = without_null(schema);
-    if let Some(names) = schema.get("enum").and_then(Value::as_array) {
-        return Some(names.iter().filter_map(Value::as_str).collect());
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        return values.iter().filter(|value| !value.is_null()).cloned().collect();
     }
-    let choices = schema.get("oneOf").and_then(Value::as_array)?;
-    Some(choices.iter().filter_map(|choice| choice.get("const").and_then(Value::as_str)).collect())
+    let choices = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
+    choices.filter_map(|choice| choice.get("const").cloned()).collect()
 }
 
 fn with_article(kind: &str) -> &'static str {

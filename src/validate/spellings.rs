@@ -68,10 +68,17 @@ pub(super) fn external_access<'a>(spec: &'a Map<String, Value>, findings: &mut V
     }
 }
 
-/// Whether the servers speak TLS, in either spelling.
+/// Where TLS is set, and where its Secret is named, in either spelling.
+const TLS: [(&str, &str); 2] = [("tls", "tls.certificate.secretName"), ("networking.tls", "networking.tls.certificates.server.secretName")];
+
+/// The Secret with the servers' certificate.
+pub(super) fn tls_secret(spec: &Map<String, Value>) -> Option<String> {
+    TLS.iter().find_map(|(_, secret)| at(spec, secret)?.as_str().map(str::to_owned))
+}
+
+/// Whether the servers speak TLS.
 pub(super) fn tls(spec: &Map<String, Value>, findings: &mut Vec<Finding>) -> bool {
-    let secrets = [("tls", "tls.certificate.secretName"), ("networking.tls", "networking.tls.certificates.server.secretName")];
-    for (place, secret) in secrets {
+    for (place, secret) in TLS {
         let Some(value) = at(spec, place) else { continue };
         if !value.is_object() {
             let message = format!("must be a mapping, got {}", shown(value));
@@ -81,5 +88,5 @@ pub(super) fn tls(spec: &Map<String, Value>, findings: &mut Vec<Finding>) -> boo
             findings.push(Finding::warning(Rule::UnknownField, message).at(format!("spec.{secret}")));
         }
     }
-    secrets.iter().any(|(place, _)| at(spec, place).is_some())
+    TLS.iter().any(|(place, _)| at(spec, place).is_some())
 }

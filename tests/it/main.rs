@@ -1,10 +1,13 @@
 //! All integration tests, one binary: what a user would notice.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice, clippy::disallowed_methods)]
 
+mod beyond;
 mod cases;
 mod cli;
+mod examples;
 mod parity;
 mod properties;
 mod scalars;
 mod splitting;
+mod styled;
 mod tidy;

@@ -217,7 +217,7 @@ fn item(document: &str) -> String {
 
 fn list(items: &str, version: &str) -> String {
     format!(
-        "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nfunctionConfig:\n  apiVersion: fn.valkey.io/v1alpha1\n  kind: ExposeValkey\n  spec:\n    gatewayAPI: {{tcpRoute: {version}}}\nitems:\n{items}"
+        "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nfunctionConfig:\n  apiVersion: fn.valkey.io/v1alpha1\n  kind: ExposeValkey\n  spec:\n    gatewayAPI: {{tcpRoute: {version}}}\n    # What GitOps tools are told is ours alone.\n    gitops: {{prune: Allow}}\nitems:\n{items}"
     )
 }
 

@@ -62,7 +62,7 @@ fn misspelled_fields_are_errors() {
     let expected = [
         ("spec.externalAccess.enbled", Some("enabled")),
         ("spec.externalAccess.externalTrafficPolciy", Some("externalTrafficPolicy")),
-        ("spec.externalAccess.nodePortBase", None),
+        ("spec.externalAccess.nodePortBase", Some("nodePorts")),
         ("spec.externalAcess", Some("externalAccess")),
     ];
     for (finding, (field, meant)) in case.findings.iter().zip(expected) {
@@ -196,6 +196,15 @@ fn one_hostname_for_two_clusters() {
     // Node ports are not known yet: they may be others.
     let lines: Vec<&str> = case.input.lines().filter(|line| !line.contains("name: two,")).collect();
     Case::of(&(lines.join("\n") + "\n")).finds(&["warning hostname-overlap three"]);
+}
+
+#[test]
+fn a_cluster_that_is_there_twice() {
+    let (head, cluster) = ONE_CLUSTER.split_once("items:\n").unwrap();
+    let twice = Case::of(&format!("{head}items:\n{cluster}{cluster}"));
+    twice.finds(&["error duplicate-cluster one"]);
+    let other = cluster.replace("{name: one}", "{name: one, namespace: other}");
+    Case::of(&format!("{head}items:\n{cluster}{other}")).finds(&[]);
 }
 
 #[test]

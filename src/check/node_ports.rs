@@ -1,0 +1,55 @@
+//! Static NodePorts: each belongs to one Service of the whole Kubernetes cluster.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::api::ServiceType;
+use crate::finding::Finding;
+use crate::object::Object;
+use crate::own::Own;
+use crate::plan::Port;
+use crate::rule::Rule;
+use crate::validate::{Exposed, full_name};
+
+/// Ports that two of our Services ask for, or ours and any other Service of the list.
+pub(super) fn taken(clusters: &[Exposed], objects: &[Object], findings: &mut Vec<Finding>) {
+    let mut owners: HashMap<Port, String> = HashMap::new();
+    for object in objects.iter().filter(|object| object.group().is_empty() && object.reference.kind == "Service") {
+        let regenerated = Own::new(object).is_some_and(|own| clusters.iter().any(|cluster| is_of(&own, cluster)));
+        if regenerated {
+            continue;
+        }
+        let name = format!("Service {}", full_name(object.reference.namespace.as_deref(), &object.reference.name));
+        for port in node_ports(object) {
+            owners.entry(port).or_insert_with(|| name.clone());
+        }
+    }
+    for cluster in clusters.iter().filter(|cluster| cluster.service.service_type != ServiceType::ClusterIp) {
+        let mut taken: Vec<(Port, String)> = Vec::new();
+        for node in cluster.plan.nodes() {
+            let Some(port) = node.node_port else { continue };
+            let own = format!("cluster {}", cluster.full_name());
+            match owners.get(&port) {
+                Some(other) => taken.push((port, other.clone())),
+                None => {
+                    owners.insert(port, own);
+                }
+            }
+        }
+        let Some((port, other)) = taken.first() else { continue };
+        let more = if taken.len() > 1 { format!(", and {} more of its ports are taken", taken.len().saturating_sub(1)) } else { String::new() };
+        let message = format!("NodePort {port} of cluster {} belongs to {other}{more}: choose another `nodePorts.base`, or pinned ports that are free", cluster.full_name());
+        findings.push(cluster.finding(Finding::error(Rule::NodePortTaken, message).at("spec.externalAccess.nodePorts.base").current(port.get())));
+    }
+}
+
+fn is_of(own: &Own<'_>, cluster: &Exposed) -> bool {
+    own.cluster == cluster.name() && own.key.1.as_deref() == cluster.namespace()
+}
+
+fn node_ports(object: &Object) -> Vec<Port> {
+    let ports = object.value.pointer("/spec/ports").and_then(Value::as_array).into_iter().flatten();
+    let health = object.value.pointer("/spec/healthCheckNodePort");
+    ports.filter_map(|port| port.get("nodePort")).chain(health).filter_map(|port| Port::new(port.as_u64()?)).collect()
+}

@@ -1,0 +1,80 @@
+//! `emit.listeners: Gateway`: the listeners of our clusters as entries of Gateways that are in the list. Everybody else's stay.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::Value;
+
+use crate::api::Listeners;
+use crate::expose::Exposure;
+use crate::krm::entries::EntryChange;
+use crate::krm::{Change, ResourceList};
+use crate::object::Object;
+use crate::render::{gateway_listener, gateway_listener_prefix};
+use crate::select::Selection;
+
+/// Adds, replaces and removes listeners.
+pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Selection, change: &mut Change) {
+    if exposure.config.listeners != Listeners::Gateway {
+        return;
+    }
+    for (object, origin) in selection.objects.iter().zip(&selection.origins) {
+        let is_gateway = object.group() == "gateway.networking.k8s.io" && object.reference.kind == "Gateway";
+        let Some(item) = list.items.get(origin.item).filter(|_| is_gateway && !origin.nested) else { continue };
+        let entries = entries(exposure, object);
+        if entries.is_empty() {
+            continue;
+        }
+        let Ok(tree) = list.item_tree(item) else { continue };
+        if let Some(spec) = tree.node.get("spec") {
+            change.edits.extend(entries.edits(&tree, spec, "listeners"));
+        }
+    }
+}
+
+/// What must happen to the listeners of a Gateway.
+fn entries(exposure: &Exposure, gateway: &Object) -> EntryChange {
+    let mut wanted: BTreeMap<String, Value> = BTreeMap::new();
+    let mut order = Vec::new();
+    for cluster in &exposure.clusters {
+        let Some(reference) = &cluster.gateway else { continue };
+        let namespace = reference.namespace.as_deref().or(cluster.namespace());
+        if reference.name != gateway.reference.name || namespace != gateway.reference.namespace.as_deref() {
+            continue;
+        }
+        for node in cluster.plan.nodes() {
+            let listener = gateway_listener(cluster, node);
+            let name = name(&listener).to_owned();
+            if wanted.insert(name.clone(), listener).is_none() {
+                order.push(name);
+            }
+        }
+    }
+    let present = gateway.value.pointer("/spec/listeners").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut change = EntryChange::default();
+    let mut there: HashSet<&str> = HashSet::new();
+    for (index, listener) in present.iter().enumerate() {
+        match wanted.get(name(listener)) {
+            Some(own) if own != listener => change.replaced.push((index, own.clone())),
+            Some(_) => {}
+            None if is_stale(name(listener), exposure, gateway) => change.removed.push(index),
+            None => {}
+        }
+        there.insert(name(listener));
+    }
+    change.appended = order.iter().filter(|name| !there.contains(name.as_str())).filter_map(|name| wanted.get(name).cloned()).collect();
+    change
+}
+
+fn name(listener: &Value) -> &str {
+    listener.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Whether a listener is one of ours that no node of a cluster in the list has any more.
+fn is_stale(name: &str, exposure: &Exposure, gateway: &Object) -> bool {
+    exposure.known.iter().any(|(namespace, cluster)| {
+        let elsewhere = *namespace != gateway.reference.namespace;
+        let rest = name.strip_prefix(&gateway_listener_prefix(namespace.as_deref(), cluster, elsewhere));
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        rest.is_some_and(|rest| rest == "sni" || rest.split_once('-').is_some_and(|(shard, node)| is_number(shard) && is_number(node)))
+    })
+}

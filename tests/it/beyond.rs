@@ -1,0 +1,281 @@
+//! What goes beyond the operator's own external access: ports that stay, listeners, SNI, DNS, certificates, GitOps.
+
+use expose_valkey::run;
+use serde_json::Value;
+
+/// A list with a functionConfig, one cluster, and what else is given.
+fn list(config: &str, cluster: &str, others: &str) -> String {
+    format!(
+        "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nfunctionConfig:\n  apiVersion: fn.valkey.io/v1alpha1\n  kind: ExposeValkey\n  spec: {config}\nitems:\n- apiVersion: valkey.io/v1alpha1\n  kind: ValkeyCluster\n  metadata: {{name: cache, namespace: team}}\n  spec: {cluster}\n{others}"
+    )
+}
+
+/// Objects of a kind in the output, which must have no error and change nothing when run again.
+fn objects(input: &str, kind: &str) -> Vec<Value> {
+    let output = run(input);
+    assert!(!output.failed(), "{:?}", output.findings);
+    let text = output.text.to_string();
+    assert_eq!(run(&text).text.to_string(), text, "a second run changes the output");
+    let list = expose_valkey::krm::yaml::parse(&text).unwrap().value().unwrap();
+    list["items"].as_array().unwrap().iter().filter(|item| item["kind"] == kind).cloned().collect()
+}
+
+fn rules(input: &str) -> Vec<String> {
+    run(input).findings.iter().map(|finding| format!("{} {}", finding.severity.as_str(), finding.rule.id())).collect()
+}
+
+fn numbers(objects: &[Value], pointer: &str) -> Vec<u64> {
+    objects.iter().map(|object| object.pointer(pointer).and_then(Value::as_u64).unwrap_or_default()).collect()
+}
+
+const GATEWAY: &str = "{shards: 3, replicas: 1, externalAccess: {enabled: true, domain: kv.example.org, gateway: {gatewayRef: {name: gw}, basePort: 9000}}}";
+
+#[test]
+fn ports_with_room_to_spare_stay_when_replicas_change() {
+    let two = |replicas: u32| {
+        let config = "{clusters: [{externalAccess: {portsPerShard: 4}}]}";
+        let cluster = format!("{{shards: 3, replicas: {replicas}, externalAccess: {{enabled: true, gateway: {{gatewayRef: {{name: gw}}, basePort: 9000}}}}}}");
+        let second = "- apiVersion: valkey.io/v1alpha1\n  kind: ValkeyCluster\n  metadata: {name: other, namespace: team}\n  spec: {shards: 3, replicas: 1, externalAccess: {enabled: true, gateway: {gatewayRef: {name: gw}, basePort: 9012}}}\n";
+        let routes = objects(&list(config, &cluster, second), "TCPRoute");
+        routes.iter().map(|route| (route["metadata"]["name"].as_str().unwrap().to_owned(), numbers(std::slice::from_ref(route), "/spec/parentRefs/0/port")[0])).collect::<Vec<_>>()
+    };
+    let (before, after) = (two(1), two(2));
+    assert_eq!(before.iter().map(|(_, port)| *port).collect::<Vec<_>>(), [9000, 9001, 9004, 9005, 9008, 9009, 9012, 9013, 9016, 9017, 9020, 9021]);
+    for node in &before {
+        assert!(after.contains(node), "{node:?} moved");
+    }
+    assert_eq!(after.len(), before.len() + 3);
+}
+
+#[test]
+fn static_node_ports_are_written_and_announced() {
+    let config = "{clusters: [{externalAccess: {nodePorts: {base: 31000}, portsPerShard: 3}}]}";
+    let cluster = "{shards: 2, replicas: 1, externalAccess: {enabled: true}}";
+    let services = objects(&list(config, cluster, ""), "Service");
+    assert_eq!(numbers(&services, "/spec/ports/0/nodePort"), [31000, 31003]);
+    assert_eq!(numbers(&services, "/spec/ports/1/nodePort"), [31001, 31004]);
+    let nodes = objects(&list(config, cluster, ""), "ValkeyNode");
+    assert_eq!(numbers(&nodes, "/spec/externalAccessClientPort"), [31000, 31001, 31003, 31004]);
+    assert!(nodes.iter().all(|node| node["spec"]["externalAccess"].get("nodePorts").is_none()), "the CRD has no such field");
+}
+
+#[test]
+fn static_node_ports_are_held_against_the_range_and_every_service() {
+    let at = |ports: &str, others: &str| rules(&list(&format!("{{clusters: [{{externalAccess: {{nodePorts: {ports}}}}}]}}"), "{shards: 3, replicas: 1, externalAccess: {enabled: true}}", others));
+    assert_eq!(at("{base: 32762}", ""), [""; 0]);
+    assert_eq!(at("{base: 32763}", ""), ["error port-range"]);
+    assert_eq!(at("{base: 29999}", ""), ["error port-range"]);
+    assert_eq!(at("{base: 20000, range: 20000-20005}", ""), [""; 0]);
+    assert_eq!(at("{base: 20000, range: 20000-20004}", ""), ["error port-range"]);
+    assert_eq!(at("{base: 20000, range: '20000'}", ""), ["error out-of-range"]);
+    assert_eq!(at("{}", ""), ["error out-of-range"]);
+    let web = "- apiVersion: v1\n  kind: Service\n  metadata: {name: web, namespace: shop}\n  spec: {type: NodePort, ports: [{port: 80, nodePort: 31005}]}\n";
+    assert_eq!(at("{base: 31000}", web), ["error node-port-taken"]);
+    assert_eq!(at("{base: 31006}", web), [""; 0]);
+    let message = run(&list("{clusters: [{externalAccess: {nodePorts: {base: 31000}}}]}", "{shards: 3, replicas: 1, externalAccess: {enabled: true}}", web)).findings[0].to_string();
+    assert!(message.contains("31005") && message.contains("shop/web"), "{message}");
+}
+
+#[test]
+fn pinned_node_ports_win_over_what_is_there() {
+    let config = "{pinned: [{name: cache, namespace: team, nodePorts: [[31000, 31001], [32100, 30555]]}]}";
+    let cluster = "{shards: 2, replicas: 1, externalAccess: {enabled: true}}";
+    let services = objects(&list(config, cluster, ""), "Service");
+    assert_eq!((numbers(&services, "/spec/ports/0/nodePort"), numbers(&services, "/spec/ports/1/nodePort")), (vec![31000, 32100], vec![31001, 30555]));
+    let twice = "{pinned: [{name: cache, namespace: team, nodePorts: [[31000], [31000]]}]}";
+    // Once where it is written, once where it would be refused.
+    assert_eq!(rules(&list(twice, cluster, "")), ["error node-port-taken"; 2]);
+}
+
+#[test]
+fn forty_shards_of_three_come_out_as_two_listener_sets() {
+    let config = "{emit: {listeners: ListenerSet}}";
+    let cluster = "{shards: 40, replicas: 2, externalAccess: {enabled: true, gateway: {gatewayRef: {name: gw}, basePort: 9000}}}";
+    let input = list(config, cluster, "");
+    let sets = objects(&input, "ListenerSet");
+    let names: Vec<&str> = sets.iter().map(|set| set["metadata"]["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["valkey-cache-listeners-0", "valkey-cache-listeners-1"]);
+    assert_eq!(sets.iter().map(|set| set["spec"]["listeners"].as_array().unwrap().len()).collect::<Vec<_>>(), [64, 56]);
+    assert_eq!(rules(&input), [""; 0], "a ListenerSet has no limit over all of them");
+    let routes = objects(&input, "TCPRoute");
+    assert_eq!(routes.len(), 120);
+    for route in &routes {
+        let parent = &route["spec"]["parentRefs"][0];
+        assert_eq!((parent["kind"].as_str(), parent["group"].as_str()), (Some("ListenerSet"), Some("gateway.networking.k8s.io")));
+        let bound: Vec<&Value> = sets
+            .iter()
+            .filter(|set| set["metadata"]["name"] == parent["name"])
+            .flat_map(|set| set["spec"]["listeners"].as_array().unwrap())
+            .filter(|listener| listener["name"] == parent["sectionName"] && listener["port"] == parent["port"])
+            .collect();
+        assert_eq!(bound.len(), 1, "{route}");
+    }
+}
+
+const SHARED_GATEWAY: &str = "\
+- apiVersion: gateway.networking.k8s.io/v1
+  kind: Gateway
+  metadata: {name: gw, namespace: team}
+  spec:
+    gatewayClassName: any
+    listeners:
+    - {name: web, port: 80, protocol: HTTP} # the shop
+    # ours, from last year
+    - name: vk-cache-9-0
+      port: 9999
+      protocol: TCP
+";
+
+#[test]
+fn listeners_are_added_to_a_gateway_and_taken_out_again() {
+    let config = "{emit: {listeners: Gateway}}";
+    let input = list(config, GATEWAY, SHARED_GATEWAY);
+    let gateways = objects(&input, "Gateway");
+    let names: Vec<&str> = gateways[0]["spec"]["listeners"].as_array().unwrap().iter().map(|listener| listener["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["web", "vk-cache-0-0", "vk-cache-0-1", "vk-cache-1-0", "vk-cache-1-1", "vk-cache-2-0", "vk-cache-2-1"]);
+    assert_eq!(numbers(gateways[0]["spec"]["listeners"].as_array().unwrap(), "/port"), [80, 9000, 9001, 9002, 9003, 9004, 9005]);
+    let text = run(&input).text.to_string();
+    assert!(text.contains("    - {name: web, port: 80, protocol: HTTP} # the shop\n    # ours, from last year\n    - name: vk-cache-0-0\n"), "{text}");
+    // Off again: the listeners go, everybody else's stay as they were.
+    let off = run(&text.replace("enabled: true, domain", "enabled: false, domain")).text.to_string();
+    assert!(off.contains("    - {name: web, port: 80, protocol: HTTP} # the shop\n    # ours, from last year\n"), "{off}");
+    assert!(!off.contains("vk-cache-"), "{off}");
+}
+
+#[test]
+fn listeners_need_their_gateway_and_its_ports() {
+    assert_eq!(rules(&list("{emit: {listeners: Gateway}}", GATEWAY, "")), ["error gateway-not-in-list"]);
+    let taken = SHARED_GATEWAY.replace("port: 80, protocol: HTTP", "port: 9003, protocol: TCP");
+    assert_eq!(rules(&list("{emit: {listeners: Gateway}}", GATEWAY, &taken)), ["error listener-overlap"]);
+    let wide = "{shards: 33, replicas: 1, externalAccess: {enabled: true, gateway: {gatewayRef: {name: gw}, basePort: 9000}}}";
+    assert_eq!(rules(&list("{emit: {listeners: Gateway}}", wide, SHARED_GATEWAY)), ["error listener-count"]);
+    assert_eq!(rules(&list("{}", wide, "")), ["warning listener-count"]);
+}
+
+#[test]
+fn a_gateway_of_another_namespace_must_allow_us() {
+    let config = |emit: &str| format!("{{emit: {{listeners: {emit}}}, clusters: [{{externalAccess: {{gateway: {{gatewayRef: {{namespace: infra}}}}}}}}]}}");
+    let gateway = |more: &str, listener: &str| {
+        format!("- apiVersion: gateway.networking.k8s.io/v1\n  kind: Gateway\n  metadata: {{name: gw, namespace: infra}}\n  spec: {{gatewayClassName: any, {more} listeners: [{{name: a, port: 9000, protocol: TCP, {listener}}}]}}\n")
+    };
+    let one = "{shards: 1, externalAccess: {enabled: true, gateway: {gatewayRef: {name: gw}, basePort: 9000}}}";
+    let found = |emit: &str, more: &str, listener: &str| rules(&list(&config(emit), one, &gateway(more, listener)));
+    assert_eq!(found("None", "", ""), ["warning gateway-not-allowed"]);
+    assert_eq!(found("None", "", "allowedRoutes: {namespaces: {from: All}}"), [""; 0]);
+    let selector = "{from: Selector, selector: {matchLabels: {kubernetes.io/metadata.name: team}}}";
+    assert_eq!(found("None", "", &format!("allowedRoutes: {{namespaces: {selector}}}")), [""; 0]);
+    assert_eq!(found("None", "", &format!("allowedRoutes: {{namespaces: {}}}", selector.replace("team", "else"))), ["warning gateway-not-allowed"]);
+    assert_eq!(found("ListenerSet", "", ""), ["warning gateway-not-allowed"]);
+    assert_eq!(found("ListenerSet", "allowedListeners: {namespaces: {from: All}},", ""), [""; 0]);
+    let routes = objects(&list(&config("None"), one, ""), "TCPRoute");
+    assert_eq!(routes[0]["spec"]["parentRefs"][0]["namespace"], "infra");
+    let sets = objects(&list(&config("ListenerSet"), one, ""), "ListenerSet");
+    assert_eq!((sets[0]["metadata"]["namespace"].as_str(), sets[0]["spec"]["parentRef"]["namespace"].as_str()), (Some("team"), Some("infra")));
+}
+
+#[test]
+fn one_port_for_all_nodes_by_name() {
+    let tls = "{shards: 2, replicas: 1, tls: {certificate: {secretName: s}}, externalAccess: {enabled: true, domain: kv.example.org, gateway: {gatewayRef: {name: gw}, basePort: 6443}}}";
+    let config = "{emit: {routes: TLSRoute}}";
+    let routes = objects(&list(config, tls, ""), "TLSRoute");
+    let names: Vec<&str> = routes.iter().map(|route| route["spec"]["hostnames"][0].as_str().unwrap()).collect();
+    assert_eq!(names, ["shard-0-0.kv.example.org", "shard-0-1.kv.example.org", "shard-1-0.kv.example.org", "shard-1-1.kv.example.org"]);
+    assert_eq!(numbers(&routes, "/spec/parentRefs/0/port"), [6443; 4]);
+    assert_eq!(rules(&list(config, tls, "")), ["warning sni-announcement"]);
+    assert_eq!(rules(&list(config, &tls.replace("tls: {certificate: {secretName: s}}, ", ""), "")), ["error sni-needs", "warning sni-announcement"]);
+    assert_eq!(rules(&list(config, &tls.replace("domain: kv.example.org, ", ""), "")), ["error sni-needs", "warning sni-announcement"]);
+    let sets = objects(&list("{emit: {routes: TLSRoute, listeners: ListenerSet}}", tls, ""), "ListenerSet");
+    let listener = &sets[0]["spec"]["listeners"][0];
+    assert_eq!((listener["protocol"].as_str(), listener["tls"]["mode"].as_str(), sets.len()), (Some("TLS"), Some("Passthrough"), 1));
+}
+
+#[test]
+fn changing_the_kind_of_routes_takes_the_old_ones_out() {
+    let tls = "{shards: 1, tls: {certificate: {secretName: s}}, externalAccess: {enabled: true, domain: kv.example.org, gateway: {gatewayRef: {name: gw}, basePort: 6443}}}";
+    let text = run(&list("{}", tls, "")).text.to_string();
+    let changed = text.replacen("spec: {}", "spec: {emit: {routes: TLSRoute}}", 1);
+    assert_eq!(objects(&changed, "TCPRoute"), [Value::Null; 0]);
+    assert_eq!(objects(&changed, "TLSRoute").len(), 1);
+}
+
+#[test]
+fn hostnames_get_into_dns() {
+    let load_balancer = "{shards: 2, externalAccess: {enabled: true, serviceType: LoadBalancer, domain: kv.example.org}}";
+    let annotation = |object: &Value| object.pointer("/metadata/annotations/external-dns.alpha.kubernetes.io~1hostname").and_then(Value::as_str).map(str::to_owned);
+    let services = objects(&list("{emit: {dns: ExternalDNS}}", load_balancer, ""), "Service");
+    assert_eq!(services.iter().filter_map(annotation).collect::<Vec<_>>(), ["shard-0.kv.example.org", "shard-1.kv.example.org"]);
+    let input = list("{emit: {dns: ExternalDNS}}", GATEWAY, "");
+    assert!(objects(&input, "Service").iter().all(|service| annotation(service).is_none()), "nobody reaches a ClusterIP from outside");
+    assert_eq!(objects(&input, "TCPRoute").iter().filter_map(annotation).count(), 6);
+    assert_eq!(rules(&list("{emit: {dns: DNSEndpoint}}", load_balancer, "")), ["error dns-targets"]);
+    let config = "{emit: {dns: DNSEndpoint}, clusters: [{externalAccess: {dnsTargets: ['192.0.2.1', '2001:db8::1', 'lb-{shard}.example.net']}}]}";
+    let endpoints = objects(&list(config, load_balancer, ""), "DNSEndpoint");
+    let records: Vec<String> = endpoints[0]["spec"]["endpoints"].as_array().unwrap().iter().map(|e| format!("{} {} {}", e["dnsName"], e["recordType"], e["targets"]).replace('"', "")).collect();
+    assert_eq!(
+        records,
+        [
+            "shard-0.kv.example.org A [192.0.2.1]",
+            "shard-0.kv.example.org AAAA [2001:db8::1]",
+            "shard-0.kv.example.org CNAME [lb-0.example.net]",
+            "shard-1.kv.example.org A [192.0.2.1]",
+            "shard-1.kv.example.org AAAA [2001:db8::1]",
+            "shard-1.kv.example.org CNAME [lb-1.example.net]",
+        ]
+    );
+}
+
+#[test]
+fn a_certificate_has_every_name_that_is_called() {
+    let tls = "{shards: 2, tls: {certificate: {secretName: kv-tls}}, externalAccess: {enabled: true, serviceType: LoadBalancer, domain: kv.example.org}}";
+    let config = "{emit: {certificates: CertManager}, certManager: {issuerRef: {name: ca, kind: ClusterIssuer}}}";
+    let certificates = objects(&list(config, tls, ""), "Certificate");
+    let spec = &certificates[0]["spec"];
+    let names: Vec<&str> = spec["dnsNames"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    assert_eq!(names, ["shard-0.kv.example.org", "shard-1.kv.example.org", "valkey-cache.team.svc.cluster.local", "localhost"]);
+    assert_eq!((spec["secretName"].as_str(), spec["issuerRef"]["kind"].as_str()), (Some("kv-tls"), Some("ClusterIssuer")));
+    assert_eq!(rules(&list("{emit: {certificates: CertManager}}", tls, "")), ["error issuer-missing"]);
+    let plain = tls.replace("tls: {certificate: {secretName: kv-tls}}, ", "");
+    assert_eq!(objects(&list(config, &plain, ""), "Certificate"), [Value::Null; 0]);
+    let nowhere = list(config, tls, "").replace(", namespace: team", "");
+    assert_eq!(rules(&nowhere), ["error namespace-missing"]);
+}
+
+#[test]
+fn load_balancers_take_what_they_know() {
+    let config = "{clusters: [{externalAccess: {loadBalancerClass: example.org/nlb, loadBalancerSourceRanges: [192.0.2.0/24], allocateLoadBalancerNodePorts: false, ipFamilyPolicy: PreferDualStack, bootstrapService: true}}]}";
+    let cluster = "{shards: 1, externalAccess: {enabled: true, serviceType: LoadBalancer}}";
+    let services = objects(&list(config, cluster, ""), "Service");
+    let spec = &services[0]["spec"];
+    assert_eq!(spec["loadBalancerClass"], "example.org/nlb");
+    assert_eq!(spec["loadBalancerSourceRanges"][0], "192.0.2.0/24");
+    assert_eq!(spec["allocateLoadBalancerNodePorts"], false);
+    assert_eq!(spec["ipFamilyPolicy"], "PreferDualStack");
+    let bootstrap = &services[1];
+    assert_eq!(bootstrap["metadata"]["name"], "valkey-cache-bootstrap");
+    assert_eq!(bootstrap["spec"]["selector"], serde_json::json!({"valkey.io/cluster": "cache"}));
+    assert!(bootstrap["metadata"]["labels"].get("valkey.io/shard-index").is_none(), "an operator deletes Services with that label");
+    let node_port = "{shards: 1, externalAccess: {enabled: true}}";
+    assert_eq!(rules(&list(config, node_port, "")), ["warning load-balancer-only"; 3]);
+}
+
+#[test]
+fn nodes_change_one_at_a_time_replicas_first() {
+    let waves = |config: &str, key: &str| {
+        let nodes = objects(&list(config, "{shards: 2, replicas: 1, externalAccess: {enabled: true}}", ""), "ValkeyNode");
+        nodes.iter().map(|node| format!("{} {}", node["metadata"]["name"].as_str().unwrap(), node["metadata"]["annotations"][key].as_str().unwrap_or("-"))).collect::<Vec<_>>()
+    };
+    assert_eq!(waves("{gitops: {order: ArgoCD}}", "argocd.argoproj.io/sync-wave"), ["cache-0-0 3", "cache-0-1 1", "cache-1-0 4", "cache-1-1 2"]);
+    assert_eq!(
+        waves("{gitops: {order: Kpt}}", "config.kubernetes.io/depends-on"),
+        [
+            "cache-0-0 valkey.io/namespaces/team/ValkeyNode/cache-1-1",
+            "cache-0-1 -",
+            "cache-1-0 valkey.io/namespaces/team/ValkeyNode/cache-0-0",
+            "cache-1-1 valkey.io/namespaces/team/ValkeyNode/cache-0-1",
+        ]
+    );
+    assert_eq!(waves("{gitops: {prune: Allow}}", "argocd.argoproj.io/sync-options"), ["cache-0-0 -", "cache-0-1 -", "cache-1-0 -", "cache-1-1 -"]);
+    assert_eq!(waves("{}", "argocd.argoproj.io/sync-options")[0], "cache-0-0 Prune=false");
+    assert_eq!(waves("{}", "kustomize.toolkit.fluxcd.io/prune")[0], "cache-0-0 disabled");
+    assert_eq!(waves("{}", "client.lifecycle.config.k8s.io/deletion")[0], "cache-0-0 detach");
+}
