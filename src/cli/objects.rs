@@ -7,8 +7,8 @@ use super::files::{self, File};
 use crate::api::CONFIG_API;
 use crate::expose::{Exposure, expose};
 use crate::finding::{self, FileRef, Finding};
-use crate::krm::yaml::{self, Node, line_of};
 use crate::krm::manifests;
+use crate::krm::yaml::{self, Node, line_of};
 use crate::object::Object;
 use crate::rule::Rule;
 use crate::select::problem_finding;
@@ -64,7 +64,11 @@ pub(super) fn read<'f>(files: &'f [File], findings: &mut Vec<Finding>) -> (Vec<O
                 continue;
             }
             let order = documents.len();
-            let reference = |offset: usize| FileRef { path: file.name.clone(), index: u64::try_from(index).unwrap_or(0), line: Some(line_of(&file.text, range.start.saturating_add(offset))) };
+            let reference = |offset: usize| FileRef {
+                path: file.name.clone(),
+                index: u64::try_from(index).unwrap_or(0),
+                line: Some(line_of(&file.text, range.start.saturating_add(offset))),
+            };
             let mut report = |problem: &yaml::Problem| {
                 let mut finding = problem_finding("", problem);
                 finding.message.clone_from(&problem.message);

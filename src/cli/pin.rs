@@ -37,7 +37,7 @@ pub(super) fn run(input: &Input, ports_from: &PathBuf, err: &mut dyn Write) -> i
                 None => manifests,
             };
             if let Some((path, text)) = pinned(&configs, &wanted, &mut found) {
-                found.extend(files::write(Path::new(&path), &text).err());
+                found.extend(files::write(Path::new(&path), &text).err().map(|finding| *finding));
             }
         }
     }
@@ -114,7 +114,10 @@ fn pinned(files: &[File], wanted: &[(Cluster, Vec<Vec<u16>>)], findings: &mut Ve
                 return None;
             }
             if file.name == "-" {
-                findings.push(Finding::error(Rule::Pin, "the ExposeValkey came from standard input, and cannot be written back: name its file"));
+                findings.push(Finding::error(
+                    Rule::Pin,
+                    "the ExposeValkey came from standard input, and cannot be written back: name its file",
+                ));
                 return None;
             }
             return Some((file.name.clone(), edits.apply(&file.text).to_string()));

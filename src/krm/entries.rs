@@ -38,7 +38,10 @@ impl EntryChange {
         match &list.content {
             Content::Sequence { flow: false, entries } => self.in_block(whole, place(&name.span).end, &place(&list.span), entries, place),
             Content::Sequence { flow: true, entries } => self.in_flow(&place(&list.span), entries, place),
-            _ => vec![(place(&name.span).end.saturating_add(1)..place(&list.span).end.max(place(&name.span).end.saturating_add(1)), format!(" {}", Value::Array(self.appended.clone())))],
+            _ => vec![(
+                place(&name.span).end.saturating_add(1)..place(&list.span).end.max(place(&name.span).end.saturating_add(1)),
+                format!(" {}", Value::Array(self.appended.clone())),
+            )],
         }
     }
 
@@ -90,14 +93,19 @@ impl EntryChange {
         edits
     }
 
-    fn in_flow(&self, list: &Range<usize>, entries: &[Node<'_>], place: impl Fn(&Range<usize>) -> Range<usize>) -> Vec<(Range<usize>, String)> {
+    fn in_flow(
+        &self,
+        list: &Range<usize>,
+        entries: &[Node<'_>],
+        place: impl Fn(&Range<usize>) -> Range<usize>,
+    ) -> Vec<(Range<usize>, String)> {
         let mut edits: Vec<(Range<usize>, String)> = Vec::new();
         for (index, value) in &self.replaced {
             edits.extend(entries.get(*index).map(|entry| (place(&entry.span), value.to_string())));
         }
         // Each entry goes with the comma behind it, the last ones with the comma before them.
         let stays = |index: &usize| !self.removed.contains(index);
-        let last_left = (0..entries.len()).filter(stays).next_back();
+        let last_left = (0..entries.len()).rfind(stays);
         for index in &self.removed {
             let Some(entry) = entries.get(*index).map(|entry| place(&entry.span)) else { continue };
             let next = entries.get(index.saturating_add(1)).map(|next| place(&next.span).start);
