@@ -165,7 +165,7 @@ fn changes(whole: &str, tree: &Tree<'_>, wanted: &[(Cluster, Vec<Vec<u16>>)]) ->
         return edits;
     }
     match spec.filter(|spec| matches!(spec.resolved().content, Content::Mapping { .. })) {
-        Some(spec) if !spec.entries().is_empty() => edits.extend(new.edits(whole, tree, spec, "pinned")),
+        Some(spec) if !spec.entries().is_empty() => edits.extend(new.edits(tree, spec, "pinned")),
         Some(spec) => edits.push((place(spec), json!({"pinned": new.appended}).to_string())),
         None => {
             let at = crate::krm::list::next_line(whole, place(&tree.node).end);

@@ -173,7 +173,7 @@ impl<'a> ResourceList<'a> {
         let place = match section("items") {
             None => Place::Absent,
             Some(section) if split.items.is_empty() => {
-                Place::Empty { value: section.value..section.value, below: next_line(text, section.value) }
+                Place::Empty { value: section.value..section.value, below: Some(next_line(text, section.value)) }
             }
             Some(section) => {
                 let last = split.items.last().map_or(section.value..section.value, |item| item.lines.clone());

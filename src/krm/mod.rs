@@ -8,6 +8,7 @@ mod form;
 pub mod list;
 pub mod manifests;
 pub mod scalar;
+mod sequence;
 mod split;
 pub mod write;
 pub mod yaml;

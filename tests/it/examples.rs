@@ -150,7 +150,7 @@ fn errors_page_shows_what_is_said() {
     }
 }
 
-/// What the program says to the input of a rule: a list goes to the function, a manifest to `check`, as `cluster.yaml`.
+/// What the program says to the input of a rule: a list goes to the function, a manifest to a command, as `cluster.yaml`.
 fn said_to(rule: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("errors").join(rule);
     fs::create_dir_all(&folder).unwrap();
@@ -158,15 +158,18 @@ fn said_to(rule: &str) -> String {
     if rule != "file" {
         fs::write(&input, text(format!("testdata/errors/{rule}.yaml"))).unwrap();
     }
+    let is_list = rule == "not-a-resource-list" || fs::read_to_string(&input).is_ok_and(|text| text.contains("kind: ResourceList"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_expose-valkey"));
     command.current_dir(&folder);
-    let is_list = rule == "not-a-resource-list" || fs::read_to_string(&input).is_ok_and(|text| text.contains("kind: ResourceList"));
-    if is_list {
-        command.stdin(fs::File::open(&input).unwrap());
-        String::from_utf8(command.output().unwrap().stderr).unwrap()
-    } else {
-        String::from_utf8(command.args(["check", "--file", "cluster.yaml"]).output().unwrap().stdout).unwrap()
-    }
+    match rule {
+        _ if is_list => command.stdin(fs::File::open(&input).unwrap()),
+        "stale" => command.args(["render", "--file", "cluster.yaml", "--output", "external-access.yaml", "--check"]),
+        "pin" => command.args(["pin", "--file", "cluster.yaml", "--ports-from", "cluster.yaml"]),
+        _ => command.args(["check", "--file", "cluster.yaml"]),
+    };
+    let output = command.output().unwrap();
+    let said = if is_list || matches!(rule, "stale" | "pin") { output.stderr } else { output.stdout };
+    String::from_utf8(said).unwrap()
 }
 
 #[test]
@@ -180,6 +183,21 @@ fn every_setting_is_in_the_reference() {
         assert!(words.contains(name.as_str()), "{name} is not in fn-config/README.md");
     }
     assert!(names.contains("portsPerShard"));
+}
+
+#[test]
+fn every_key_of_a_config_map_is_in_the_reference() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let config = folder.join("unknown-key.yaml");
+    fs::write(&config, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: expose\ndata:\n  no-such-key-at-all: \"\"\n").unwrap();
+    let output = run(&["check", "-f", "examples/gateway/base", "-c", config.to_str().unwrap()]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    let keys: Vec<&str> = said.split_once("use one of").unwrap().1.split('`').skip(1).step_by(2).collect();
+    let page = text("fn-config/README.md");
+    for key in &keys {
+        assert!(page.contains(&format!("`{key}`")), "{key} is not in fn-config/README.md");
+    }
+    assert!(keys.contains(&"basePort"));
 }
 
 fn collect_names(schema: &Value, names: &mut BTreeSet<String>) {

@@ -1,0 +1,1 @@
+//! Input that nobody writes by accident.
