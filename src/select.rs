@@ -4,9 +4,10 @@ use memchr::memmem;
 use serde_json::Value;
 
 use crate::finding::{Finding, Severity};
-use crate::krm::yaml::{Problem, ProblemKind, line_of};
+use crate::krm::annotations::FILE_SUFFIX;
+use crate::krm::lines::line_of;
+use crate::krm::yaml::{Problem, ProblemKind};
 use crate::krm::{Item, ResourceList, Tree, annotations};
-use crate::merge::FILE_SUFFIX;
 use crate::object::Object;
 use crate::render::CLUSTER_LABEL;
 use crate::rule::Rule;

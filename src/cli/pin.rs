@@ -168,7 +168,7 @@ fn changes(whole: &str, tree: &Tree<'_>, wanted: &[(Cluster, Vec<Vec<u16>>)]) ->
         Some(spec) if !spec.entries().is_empty() => edits.extend(new.edits(tree, spec, "pinned")),
         Some(spec) => edits.push((place(spec), json!({"pinned": new.appended}).to_string())),
         None => {
-            let at = crate::krm::list::next_line(whole, place(&tree.node).end);
+            let at = crate::krm::lines::next_line(whole, place(&tree.node).end);
             let newline = if whole.get(..at).is_some_and(|text| text.ends_with('\n')) { "" } else { "\n" };
             let mut text = format!("{newline}spec:\n  pinned:\n");
             crate::krm::write::sequence(&mut text, &new.appended, 2);
