@@ -8,8 +8,9 @@ use serde_json::Value;
 use crate::api::CONFIG_API;
 use crate::expose::{Exposure, expose};
 use crate::finding::{self, FileRef, Finding};
+use crate::krm::lines::line_of;
 use crate::krm::manifests;
-use crate::krm::yaml::{self, Node, line_of};
+use crate::krm::yaml::{self, Node};
 use crate::object::Object;
 use crate::rule::Rule;
 use crate::select::problem_finding;
@@ -85,7 +86,11 @@ pub fn read<'s>(files: &'s [Source], findings: &mut Vec<Finding>) -> (Vec<Object
                 continue;
             }
             let order = documents.len();
-            let reference = |offset: usize| FileRef { path: file.name.clone(), index: u64::try_from(index).unwrap_or(0), line: Some(line_of(&file.text, range.start.saturating_add(offset))) };
+            let reference = |offset: usize| FileRef {
+                path: file.name.clone(),
+                index: u64::try_from(index).unwrap_or(0),
+                line: Some(line_of(&file.text, range.start.saturating_add(offset))),
+            };
             let mut report = |problem: &yaml::Problem| {
                 let mut finding = problem_finding("", problem);
                 finding.message.clone_from(&problem.message);

@@ -15,9 +15,6 @@ use crate::rule::Rule;
 use crate::select::{Selected, Selection};
 use crate::validate::{Exposed, full_name};
 
-/// What the file of a cluster's objects is called, behind the cluster's name.
-pub(crate) const FILE_SUFFIX: &str = "-external-access.yaml";
-
 /// The changes to the list, and what must be said about them.
 pub(crate) fn merge(list: &ResourceList<'_>, exposure: &mut Exposure, selection: &Selection, findings: &mut Vec<Finding>) -> Change {
     let mut change = Change::default();
@@ -145,7 +142,7 @@ impl Files {
     fn place(&mut self, cluster: &Exposed, mut value: Value) -> Value {
         let Some(file) = &cluster.file else { return value };
         let folder = file.path.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
-        let path = format!("{folder}{}{FILE_SUFFIX}", cluster.name());
+        let path = format!("{folder}{}{}", cluster.name(), annotations::FILE_SUFFIX);
         let index = self.next.entry(path.clone()).or_default();
         let mut more = Map::new();
         for (path_key, index_key) in annotations::PATH.iter().zip(annotations::INDEX) {

@@ -4,9 +4,10 @@ use memchr::memmem;
 use serde_json::Value;
 
 use crate::finding::{Finding, Severity};
-use crate::krm::yaml::{Problem, ProblemKind, line_of};
+use crate::krm::annotations::FILE_SUFFIX;
+use crate::krm::lines::line_of;
+use crate::krm::yaml::{Problem, ProblemKind};
 use crate::krm::{Item, ResourceList, Tree, annotations};
-use crate::merge::FILE_SUFFIX;
 use crate::object::Object;
 use crate::render::CLUSTER_LABEL;
 use crate::rule::Rule;
@@ -79,7 +80,8 @@ fn read<'a>(list: &ResourceList<'a>, index: usize, item: &Item<'a>, text: &str, 
             let is_list = kind.ends_with("List") && read.value.get("items").is_some_and(Value::is_array);
             if let (true, Some(inner)) = (is_list, read.value.get("items").and_then(Value::as_array)) {
                 for value in inner {
-                    selection.push(Object::new(value.clone(), annotations::file(value), index), Selected { item: index, end, nested: true });
+                    selection
+                        .push(Object::new(value.clone(), annotations::file(value), index), Selected { item: index, end, nested: true });
                 }
             } else {
                 let file = annotations::file(&read.value);
@@ -87,7 +89,9 @@ fn read<'a>(list: &ResourceList<'a>, index: usize, item: &Item<'a>, text: &str, 
             }
         }
         // What only passes by may be as odd as it likes.
-        Err(problems) if kind == "ValkeyCluster" || text.contains(CLUSTER_LABEL) || (kind.ends_with("List") && text.contains("ValkeyCluster")) => {
+        Err(problems)
+            if kind == "ValkeyCluster" || text.contains(CLUSTER_LABEL) || (kind.ends_with("List") && text.contains("ValkeyCluster")) =>
+        {
             let object = identity(&tree, index);
             findings.extend(problems.iter().map(|problem| object.finding(problem_finding(list.text, problem))));
         }
@@ -127,13 +131,14 @@ fn identity(tree: &Tree<'_>, order: usize) -> Object {
 #[must_use]
 pub fn problem_finding(text: &str, problem: &Problem) -> Finding {
     let (rule, message) = match problem.kind {
-        ProblemKind::Syntax | ProblemKind::UnknownAnchor => (Rule::YamlSyntax, format!("line {}: {}", line_of(text, problem.offset), problem.message)),
+        ProblemKind::Syntax | ProblemKind::UnknownAnchor => {
+            (Rule::YamlSyntax, format!("line {}: {}", line_of(text, problem.offset), problem.message))
+        }
         ProblemKind::DuplicateKey => (Rule::DuplicateKey, format!("line {}: {}", line_of(text, problem.offset), problem.message)),
         ProblemKind::Budget => (Rule::Budget, format!("line {}: {}", line_of(text, problem.offset), problem.message)),
-        ProblemKind::Documents => (
-            Rule::NotAList,
-            format!("one ResourceList is expected; line {}: {}", line_of(text, problem.offset), problem.message),
-        ),
+        ProblemKind::Documents => {
+            (Rule::NotAList, format!("one ResourceList is expected; line {}: {}", line_of(text, problem.offset), problem.message))
+        }
         ProblemKind::NotAList => (Rule::NotAList, problem.message.clone()),
     };
     let mut finding = Finding { severity: Severity::Error, ..Finding::error(rule, message) };

@@ -48,7 +48,7 @@ pub(super) fn run(input: &Input, target: &Target, out: &mut dyn Write, err: &mut
         Some(path) if target.check => return check(path, &text, out, err),
         Some(path) => {
             if let Err(finding) = files::write(path, &text) {
-                findings::print(&[finding], err)?;
+                findings::print(&[*finding], err)?;
                 return Ok(FAILED);
             }
         }

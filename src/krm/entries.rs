@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::form::{is_alias, line_start, list_under, value_range};
-use super::list::{Tree, next_line};
+use super::form::{is_alias, list_under, value_range};
+use super::lines::{line_start, next_line};
+use super::list::Tree;
 use super::sequence::{Entries, Replacements, Sequence, blank_lines_end, json_list, newline_before};
 use super::write;
 use super::yaml::{Content, Node};

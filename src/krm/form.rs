@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::list::{Item, next_line};
+use super::item::Item;
+use super::lines::{line_start, next_line};
 use super::yaml::{Content, Node, Problem, ProblemKind};
 
 /// How a list is written: what an edit has to know.
@@ -183,11 +184,6 @@ fn skip_gap(text: &str, from: usize, to: usize, mut comma: bool) -> usize {
         }
     }
     at.min(to)
-}
-
-pub(super) fn line_start(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(..at).unwrap_or_default();
-    memchr::memrchr(b'\n', before).map_or(0, |end| end.saturating_add(1))
 }
 
 fn indent_of(text: &str, line: usize) -> usize {

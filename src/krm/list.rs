@@ -1,12 +1,13 @@
 //! A ResourceList as text: where its items lie, and where new ones go. Nothing is taken apart that need not be.
 
 use std::collections::HashSet;
-use std::ops::Range;
 use std::sync::OnceLock;
 
 use serde_json::Value;
 
 use super::form::{self, Form, Place, insertion_point};
+use super::item::Item;
+use super::lines::next_line;
 use super::split::{self, Head, Section};
 use super::yaml::{self, Content, Node, Problem, ProblemKind};
 
@@ -75,17 +76,6 @@ impl<'a> Tree<'a> {
     pub fn end(&self) -> usize {
         self.offset.saturating_add(self.node.span.end)
     }
-}
-
-/// One item.
-#[derive(Debug)]
-pub struct Item<'a> {
-    /// `apiVersion` and `kind`, where they are plain to see; otherwise the item must be read.
-    pub head: Option<(&'a str, &'a str)>,
-    /// Its lines in block style, or its value in flow style.
-    pub range: Range<usize>,
-    /// Its tree, where the whole list was parsed.
-    pub(super) node: Option<Node<'a>>,
 }
 
 impl<'a> ResourceList<'a> {
@@ -277,10 +267,4 @@ fn plain_scalar<'a>(text: &'a str, section: &Section<'a>) -> Option<&'a str> {
     let word = first.split(" #").next()?.trim();
     let plain = !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'/'));
     (plain && rest.lines().all(blank)).then_some(word)
-}
-
-/// Start of the line after the one that holds `at`.
-pub(crate) fn next_line(text: &str, at: usize) -> usize {
-    let rest = text.as_bytes().get(at..).unwrap_or_default();
-    memchr::memchr(b'\n', rest).map_or(text.len(), |end| at.saturating_add(end).saturating_add(1))
 }

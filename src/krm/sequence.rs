@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::form::Place;
-use super::list::next_line;
+use super::lines::next_line;
 use super::write;
 
 /// Replacements in a text.

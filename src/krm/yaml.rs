@@ -311,13 +311,6 @@ pub fn parse_strict(text: &str) -> Result<Node<'_>, Problem> {
     Composer::new(text, true).document()
 }
 
-/// Line of a byte offset, from 1.
-#[must_use]
-pub fn line_of(text: &str, offset: usize) -> usize {
-    let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
-    memchr::memchr_iter(b'\n', before).count().saturating_add(1)
-}
-
 struct Composer<'a> {
     text: &'a str,
     parser: Parser<'a, granit_parser::StrInput<'a>>,

@@ -279,3 +279,9 @@ fn nodes_change_one_at_a_time_replicas_first() {
     assert_eq!(waves("{}", "kustomize.toolkit.fluxcd.io/prune")[0], "cache-0-0 disabled");
     assert_eq!(waves("{}", "client.lifecycle.config.k8s.io/deletion")[0], "cache-0-0 detach");
 }
+
+#[test]
+fn a_spec_that_fills_memory_once_copied_to_every_node_is_refused() {
+    let cluster = |length: usize| format!("{{shards: 1000, replicas: 9, image: {}, externalAccess: {{enabled: true}}}}", "a".repeat(length));
+    assert_eq!(rules(&list("{}", &cluster(30_000), "")), ["warning many-nodes", "error budget"].map(str::to_owned).into_iter().rev().collect::<Vec<_>>());
+}

@@ -139,7 +139,7 @@ pub(crate) fn list_of(tape: &mut Tape<'_>, wildness: Wildness, items: Vec<Value>
 
 /// The same cases on every machine, so that only a change to the code can break them; `PROPTEST_CASES` and
 /// `PROPTEST_RNG_SEED` search further.
-fn runner(cases: u32) -> TestRunner {
+pub(crate) fn runner(cases: u32) -> TestRunner {
     let mut config = ProptestConfig { failure_persistence: None, max_shrink_time: 20_000, ..ProptestConfig::default() };
     if std::env::var_os("PROPTEST_CASES").is_none() {
         config.cases = cases;
