@@ -84,11 +84,13 @@ for module in "${modules[@]}"; do
     web)
         tool=$("$here/cargo-tool.sh" wasm-bindgen-cli "$bindgen" wasm-bindgen)
         compile wasm32-unknown-unknown expose-valkey-web
-        "$tool" --target web --no-typescript --out-name expose_valkey --out-dir "$out/web" \
-            "$build/wasm32-unknown-unknown/wasm/expose_valkey_web.wasm"
+        # Before the tool adds its table, of a kind that an older wasm-opt takes for another.
+        wasm-opt -Oz "${features[@]}" "$build/wasm32-unknown-unknown/wasm/expose_valkey_web.wasm" -o "$out/web.new"
+        "$tool" --target web --no-typescript --remove-name-section --remove-producers-section \
+            --out-name expose_valkey --out-dir "$out/web" "$out/web.new"
+        rm "$out/web.new"
         mkdir -p docs/playground/pkg
-        wasm-opt -Oz "${features[@]}" "$out/web/expose_valkey_bg.wasm" -o docs/playground/pkg/expose_valkey_bg.wasm
-        cp "$out/web/expose_valkey.js" docs/playground/pkg/
+        cp "$out/web/expose_valkey.js" "$out/web/expose_valkey_bg.wasm" docs/playground/pkg/
         ;;
     *) die "\`$module\` must be kpt, wasi or web" ;;
     esac

@@ -61,7 +61,14 @@ async function open(options = {}) {
     return page;
 }
 
-const settled = (page, words) => page.waitForFunction((source) => new RegExp(source).test(document.getElementById("status").textContent), words.source, { timeout: 60_000 });
+async function settled(page, words) {
+    try {
+        await page.waitForFunction((source) => new RegExp(source).test(document.getElementById("status").textContent), words.source, { timeout: 30_000 });
+    } catch {
+        const shown = await page.evaluate(() => [...document.querySelectorAll("#status, #broken, #findings")].map((each) => each.textContent).join("\n"));
+        throw new Error(`${words} was not shown, but:\n${shown}\n${complaints.join("\n")}`);
+    }
+}
 
 async function paste(page, text) {
     await page.focus("#text");
@@ -180,8 +187,9 @@ try {
     assert((await dark.locator("#marks mark").count()) >= 2);
     await dark.screenshot({ path: join(folder, "dark-errors.png"), fullPage: true });
     const phone = await open({ size: { width: 390, height: 844 } });
-    assert(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "a phone scrolls sideways");
     await phone.screenshot({ path: join(folder, "phone.png"), fullPage: true });
+    const wide = await phone.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    assert(wide[0] <= 390, `a phone scrolls sideways: ${wide}`);
     assert.deepEqual(complaints, []);
 
     // A bug of ours: its text is shown, and the page goes on.
