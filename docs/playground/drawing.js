@@ -13,19 +13,20 @@ const full = (row) => (row.namespace ? `${row.namespace}/${row.cluster}` : row.c
 
 // What a box of each column says: a line, and a fainter one.
 const columns = {
-    client: { title: "Client", of: (row) => [row.hostname ?? "any address", row.clientPort ? `port ${row.clientPort}` : "port: Kubernetes allocates"] },
-    listener: { title: "Gateway listener", of: (row) => (row.gateway ? [row.gateway.name, `port ${row.gateway.port ?? "–"}`] : null) },
-    service: { title: "Service port", of: (row) => [row.service.name, `${row.service.type}, port ${row.service.port}`] },
-    node: { title: "Node", of: (row) => [`${row.cluster}-${row.shard}-${row.node}`, `shard ${row.shard}, ${row.node === 0 ? "first primary" : `replica ${row.node}`}`] },
+    client: { title: "Client", weight: 1.45, of: (row) => [row.hostname ?? "any address", row.clientPort ? `port ${row.clientPort}` : "port: Kubernetes allocates"] },
+    listener: { title: "Gateway listener", weight: 0.85, of: (row) => (row.gateway ? [row.gateway.name, `port ${row.gateway.port ?? "–"}`] : null) },
+    service: { title: "Service port", weight: 1.2, of: (row) => [row.service.name, `${row.service.type}, port ${row.service.port}`] },
+    node: { title: "Node", weight: 1, of: (row) => [`${row.cluster}-${row.shard}-${row.node}`, `shard ${row.shard}, ${row.node === 0 ? "first primary" : `replica ${row.node}`}`] },
 };
 
 function drawCluster(rows) {
     const shown = rows.slice(0, MOST);
     const names = ["client", "listener", "service", "node"].filter((name) => shown.some((row) => columns[name].of(row)));
-    const box = { height: 40, gap: 14, top: 30, apart: 46 };
+    const box = { height: 40, gap: 14, top: 30, apart: 40 };
     const width = 900;
-    const boxWidth = (width - box.apart * (names.length - 1)) / names.length;
-    const left = (column) => column * (boxWidth + box.apart);
+    const unit = (width - box.apart * (names.length - 1)) / names.reduce((sum, name) => sum + columns[name].weight, 0);
+    const widths = names.map((name) => columns[name].weight * unit);
+    const left = (column) => widths.slice(0, column).reduce((sum, each) => sum + each + box.apart, 0);
     // A Service leads to several nodes, and a name to several ports: more room between shards than within one.
     let y = box.top;
     const tops = shown.map((row, index) => {
@@ -38,10 +39,10 @@ function drawCluster(rows) {
     shown.forEach((row, index) => {
         names.forEach((name, column) => {
             const [first, second] = columns[name].of(row) ?? ["–", ""];
-            const most = Math.floor(boxWidth / 7.2);
+            const most = Math.floor((widths[column] - 20) / 7.4);
             const short = (text) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
             picture.append(
-                svg("rect", { x: left(column) + 1, y: tops[index], width: boxWidth - 2, height: box.height, rx: 6, class: name }),
+                svg("rect", { x: left(column) + 1, y: tops[index], width: widths[column] - 2, height: box.height, rx: 6, class: name }),
                 svg("text", { x: left(column) + 10, y: tops[index] + 17 }, svg("title", {}, first), short(first)),
                 svg("text", { x: left(column) + 10, y: tops[index] + 33, class: "small" }, short(second)),
             );
