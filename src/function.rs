@@ -42,7 +42,7 @@ pub fn run(input: &str) -> Output<'_> {
     let config = list.function_config.as_ref().map(|read| Object::new(read.value.clone(), annotations::file(&read.value), 0));
     let mut exposure = expose(&selection.objects, config.as_ref());
     findings.append(&mut exposure.findings);
-    let mut change = if finding::any_error(&findings) { Change::default() } else { merge(&list, &mut exposure, &selection, &mut findings) };
+    let mut change = if finding::any_error(&findings) { Change::default() } else { merge(&list, &exposure, &selection, &mut findings) };
     finding::sort(&mut findings);
     if finding::any_error(&findings) {
         change = Change::default();

@@ -16,7 +16,7 @@ use crate::select::{Selected, Selection};
 use crate::validate::{Exposed, full_name};
 
 /// The changes to the list, and what must be said about them.
-pub(crate) fn merge(list: &ResourceList<'_>, exposure: &mut Exposure, selection: &Selection, findings: &mut Vec<Finding>) -> Change {
+pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Selection, findings: &mut Vec<Finding>) -> Change {
     let mut change = Change::default();
     gateway_listeners::merge(list, exposure, selection, &mut change);
     let mut wanted: HashSet<Key> = HashSet::new();
@@ -34,14 +34,13 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &mut Exposure, selection:
         }
     }
     let mut files = Files::new(selection);
-    let rendered = std::mem::take(&mut exposure.rendered);
-    for (cluster, objects) in exposure.clusters.iter().zip(rendered) {
-        for value in objects {
+    for cluster in &exposure.clusters {
+        for value in exposure.render(cluster) {
             let Some(key) = own::key_of_value(&value) else { continue };
             match present.get(&key).and_then(|indexes| indexes.first()) {
                 None => match in_lists.get(&key) {
                     Some(object) => findings.extend(in_list(object, &value)),
-                    None => change.appended.push(files.place(cluster, value)),
+                    None => change.appended.push(list.new_item(&files.place(cluster, value))),
                 },
                 Some(index) => replace(*index, value, selection, &mut change, findings),
             }

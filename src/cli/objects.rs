@@ -32,11 +32,7 @@ pub(super) fn load(input: &Input) -> (Vec<File>, Exposure) {
     } else {
         let (objects, documents) = read(&files, &mut findings);
         let config = config(&objects, config_files.as_deref(), &mut findings);
-        let unreadable = finding::any_error(&findings);
         let mut exposure = expose(&objects, config.as_ref());
-        if unreadable {
-            exposure.rendered.clear();
-        }
         if exposure.known.is_empty() && !finding::any_error(&findings) && !finding::any_error(&exposure.findings) {
             let names: Vec<String> = input.files.iter().map(|path| format!("`{}`", path.display())).collect();
             findings.push(Finding::error(Rule::NothingToDo, format!("there is no ValkeyCluster in {}", names.join(", "))));
