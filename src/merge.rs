@@ -48,6 +48,7 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Se
         }
     }
     remove_stale(exposure, selection, &wanted, &present, &mut change, findings);
+    findings.extend(referred_to(list, selection, &change));
     change
 }
 
@@ -67,6 +68,17 @@ fn replace(index: usize, mut value: Value, selection: &Selection, change: &mut C
     if value != object.value {
         change.replaced.push((origin.item, origin.end, value));
     }
+}
+
+/// Objects that cannot go or change, because aliases in other items stand for what is in them.
+fn referred_to(list: &ResourceList<'_>, selection: &Selection, change: &Change) -> Vec<Finding> {
+    let touched: HashSet<usize> =
+        change.replaced.iter().map(|(item, ..)| *item).chain(change.removed.iter().map(|(item, _)| *item)).collect();
+    let referred_to = |origin: &Selected| list.items.get(origin.item).is_some_and(|item| list.is_referred_to(item));
+    let origins = selection.objects.iter().zip(&selection.origins);
+    let objects = origins.filter(|(_, origin)| touched.contains(&origin.item) && referred_to(origin)).map(|(object, _)| object);
+    let message = "this output of an earlier run holds an anchor that other items refer to: write the value out where it is used, then remove this object";
+    objects.map(|object| object.finding(Finding::error(Rule::ForeignObject, message).at("metadata.name"))).collect()
 }
 
 /// What lies in a `List` inside of the items passes as it is, and one more of its name would be one too many.
