@@ -40,7 +40,7 @@ pub struct Document<'s> {
 /// What manifests come to, and where their findings are.
 #[derive(Debug, Default)]
 pub struct Exposed<'s> {
-    /// What exposes the clusters; its findings are those of the reading too, in the order in which they are shown.
+    /// What exposes the clusters, of no use after an error; its findings are those of the reading too, in the order in which they are shown.
     pub exposure: Exposure,
     /// The documents that could be read.
     pub documents: Vec<Document<'s>>,
@@ -57,9 +57,6 @@ pub fn expose_all<'s>(sources: &'s [Source], config: Option<&[Source]>, found: V
         let config = choose_config(&objects, config, &mut findings);
         let unreadable = finding::any_error(&findings);
         let mut exposure = expose(&objects, config.as_ref());
-        if unreadable {
-            exposure.rendered.clear();
-        }
         if exposure.clusters.is_empty() && !exposure.known.is_empty() && !unreadable && !finding::any_error(&exposure.findings) {
             let message = "no ValkeyCluster has external access on: set `spec.externalAccess.enabled: true`";
             findings.push(Finding::info(Rule::NothingToDo, message));

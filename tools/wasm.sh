@@ -3,6 +3,7 @@
 #
 #   tools/wasm.sh             all three
 #   tools/wasm.sh kpt web     some of them
+#   tools/wasm.sh panics      for the tests: the first, that panics when asked
 #
 #   target/wasm/expose-valkey-kpt.wasm   for kpt's WebAssembly runtimes
 #   target/wasm/expose-valkey.wasm       for WASI hosts: the program
@@ -63,20 +64,24 @@ fi
 unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
 mkdir -p "$out"
 
-# compile TARGET PACKAGE
+# compile TARGET PACKAGE [ARGUMENT...]
 compile() {
-    "${cargo[@]}" build --quiet --locked --profile wasm --target-dir "$build" --target "$1" -p "$2" >&2
+    "${cargo[@]}" build --quiet --locked --profile wasm --target-dir "$build" --target "$1" -p "${@:2}" >&2
+}
+
+# kpt_module OUT [ARGUMENT...]
+kpt_module() {
+    compile wasm32-unknown-unknown expose-valkey-kpt "${@:2}"
+    wasm-opt -Oz "${features[@]}" "$build/wasm32-unknown-unknown/wasm/expose_valkey_kpt.wasm" -o "$out/kpt.new"
+    # After the last tool that would undo it.
+    "$here/wasm-module.py" multiply "$out/kpt.new" "$out/$1"
+    rm "$out/kpt.new"
 }
 
 for module in "${modules[@]}"; do
     case $module in
-    kpt)
-        compile wasm32-unknown-unknown expose-valkey-kpt
-        wasm-opt -Oz "${features[@]}" "$build/wasm32-unknown-unknown/wasm/expose_valkey_kpt.wasm" -o "$out/kpt.new"
-        # After the last tool that would undo it.
-        "$here/wasm-module.py" multiply "$out/kpt.new" "$out/expose-valkey-kpt.wasm"
-        rm "$out/kpt.new"
-        ;;
+    kpt) kpt_module expose-valkey-kpt.wasm ;;
+    panics) kpt_module panics.wasm --features panics ;;
     wasi)
         compile wasm32-wasip1 expose-valkey
         wasm-opt -Oz "${features[@]}" "$build/wasm32-wasip1/wasm/expose-valkey.wasm" -o "$out/expose-valkey.wasm"
@@ -92,6 +97,6 @@ for module in "${modules[@]}"; do
         mkdir -p docs/playground/pkg
         cp "$out/web/expose_valkey.js" "$out/web/expose_valkey_bg.wasm" docs/playground/pkg/
         ;;
-    *) die "\`$module\` must be kpt, wasi or web" ;;
+    *) die "\`$module\` must be kpt, wasi, web or panics" ;;
     esac
 done

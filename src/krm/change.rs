@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::edit::{Edits, Pieces};
 use super::form::{Form, Place};
 use super::list::ResourceList;
-use super::sequence::{Entries, Sequence, json_list, newline_before, space_after_colon};
+use super::sequence::{Entries, Sequence, Style, json_list, newline_before, space_after_colon};
 use super::write;
 
 /// What happens to a list. An item not named stays.
@@ -17,8 +17,8 @@ pub struct Change {
     pub replaced: Vec<(usize, usize, Value)>,
     /// Indexes of items that go, with the end of their content.
     pub removed: Vec<(usize, usize)>,
-    /// New items, behind all others.
-    pub appended: Vec<Value>,
+    /// New items, behind all others, as [`ResourceList::new_item`] writes them: their data need not be kept.
+    pub appended: Vec<String>,
     /// Replacements inside of items that stay.
     pub edits: Vec<(Range<usize>, String)>,
     /// All of `results`, if they change.
@@ -26,6 +26,16 @@ pub struct Change {
 }
 
 impl<'a> ResourceList<'a> {
+    /// The text of a new item, in the list's own style.
+    #[must_use]
+    pub fn new_item(&self, value: &Value) -> String {
+        let style = match &self.form {
+            Form::Block { column, items, .. } => Style::at(items, *column),
+            Form::Flow { .. } => Style::Json,
+        };
+        style.text(value)
+    }
+
     /// The list's text with the changes made.
     #[must_use]
     pub fn with(&self, change: &Change) -> Pieces<'a> {
@@ -65,7 +75,7 @@ impl<'a> ResourceList<'a> {
                 of_items.into_iter().for_each(|(range, text)| edits.replace(range, text));
                 let mut tail = Vec::new();
                 if matches!(items, Place::Absent) {
-                    tail.push(format!("\"items\": {}", json_list(&change.appended)));
+                    tail.push(format!("\"items\": [{}]", change.appended.join(", ")));
                 }
                 if let Some(new) = &change.results {
                     match results {
@@ -85,13 +95,13 @@ impl<'a> ResourceList<'a> {
     }
 }
 
-fn new_items(tail: &mut String, items: &[Value], column: usize) {
+fn new_items(tail: &mut String, items: &[String], column: usize) {
     let margin = " ".repeat(column);
     if items.is_empty() {
         tail.push_str(&format!("{margin}items: []\n"));
     } else {
         tail.push_str(&format!("{margin}items:\n"));
-        write::sequence(tail, items, column);
+        items.iter().for_each(|item| tail.push_str(item));
     }
 }
 

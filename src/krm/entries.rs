@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::form::{is_alias, list_under, value_range};
 use super::lines::{line_start, next_line};
 use super::list::Tree;
-use super::sequence::{Entries, Replacements, Sequence, blank_lines_end, json_list, newline_before};
+use super::sequence::{Entries, Replacements, Sequence, Style, blank_lines_end, json_list, newline_before};
 use super::write;
 use super::yaml::{Content, Node};
 
@@ -53,12 +53,15 @@ impl EntryChange {
             _ => &[],
         };
         let end = |index: usize| nodes.get(index).map_or(0, |node| node.span.end);
+        let column = column_of(text, name.span.start);
+        let style = Style::at(&place, column);
+        let appended: Vec<String> = self.appended.iter().map(|value| style.text(value)).collect();
         let change = Entries {
             replaced: self.replaced.iter().map(|(index, value)| (*index, end(*index), value)).collect(),
             removed: self.removed.iter().map(|index| (*index, end(*index))).collect(),
-            appended: &self.appended,
+            appended: &appended,
         };
-        Sequence { text, entries, place: &place, column: column_of(text, name.span.start) }.edits(&change)
+        Sequence { text, entries, place: &place, column }.edits(&change)
     }
 
     fn new_list(&self, text: &str, parent: &Node<'_>, key: &str, in_flow: bool) -> Replacements {

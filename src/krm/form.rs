@@ -135,11 +135,15 @@ fn flow_entries(text: &str, open: usize, entries: &[Node<'_>]) -> Vec<Range<usiz
     ranges
 }
 
-/// On the colon's line the blank before the value is part of it, so that nothing is left at the line's end.
+/// On the colon's line the blanks around the value are part of it, so that none are left at the line's end.
 fn empty(text: &str, key: &Node<'_>, value: Range<usize>, in_flow: bool) -> Result<Place, Problem> {
     let colon = past_colon(text, key)?;
     let same_line = text.get(colon..value.start).is_some_and(|blank| !blank.contains('\n'));
-    let value = if same_line { colon..value.end } else { value };
+    let rest = text.get(value.end..).unwrap_or_default();
+    let blanks = rest.len().saturating_sub(rest.trim_start_matches([' ', '\t']).len());
+    let at_line_end = rest.get(blanks..).is_some_and(|rest| rest.is_empty() || rest.starts_with(['\r', '\n']));
+    let end = if at_line_end { value.end.saturating_add(blanks) } else { value.end };
+    let value = if same_line { colon..end } else { value.start..end };
     Ok(Place::Empty { below: (!in_flow).then(|| next_line(text, value.end)), value })
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
+use memchr::memmem;
 use serde_json::Value;
 
 use super::form::{self, Form, Place, insertion_point};
@@ -220,6 +221,15 @@ impl<'a> ResourceList<'a> {
             Err(problem) if problem.kind == ProblemKind::UnknownAnchor => self.item_tree_in_context(item),
             Err(problem) => Err(shift(problem)),
         }
+    }
+
+    /// Whether an anchor of this item is used behind it. Told by the text, so rather once too often than once too rarely.
+    #[must_use]
+    pub fn is_referred_to(&self, item: &Item<'a>) -> bool {
+        let behind = self.text.as_bytes().get(item.range.end..).unwrap_or_default();
+        let name = |text: &'a str| text.split([' ', '\t', '\r', '\n', ',', '[', ']', '{', '}']).next().filter(|name| !name.is_empty());
+        let mut names = self.item_text(item).split('&').skip(1).filter_map(name);
+        names.any(|name| memmem::find(behind, format!("*{name}").as_bytes()).is_some())
     }
 
     /// An item that uses an anchor of an earlier one.

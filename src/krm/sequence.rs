@@ -22,14 +22,46 @@ pub(super) struct Sequence<'s> {
     pub(super) column: usize,
 }
 
+/// How a new entry of a list is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Style {
+    /// As lines of its own, the dash in this column.
+    Lines { indent: usize },
+    /// As JSON, between brackets.
+    Json,
+}
+
+impl Style {
+    /// How entries are written at a place; `column` is that of the list's key.
+    pub(super) fn at(place: &Place, column: usize) -> Self {
+        match place {
+            Place::Sequence { indent, .. } => Style::Lines { indent: *indent },
+            Place::Empty { below: Some(_), .. } | Place::Absent => Style::Lines { indent: column },
+            Place::Empty { below: None, .. } | Place::Brackets { .. } => Style::Json,
+        }
+    }
+
+    /// The text of an entry.
+    pub(crate) fn text(self, value: &Value) -> String {
+        match self {
+            Style::Json => json_text(value),
+            Style::Lines { indent } => {
+                let mut text = String::new();
+                write::sequence(&mut text, std::slice::from_ref(value), indent);
+                text
+            }
+        }
+    }
+}
+
 /// What happens to the entries. One not named stays.
 pub(super) struct Entries<'c> {
     /// Index, the end of its content, and what takes its place.
     pub(super) replaced: Vec<(usize, usize, &'c Value)>,
     /// Index, and the end of its content.
     pub(super) removed: Vec<(usize, usize)>,
-    /// Behind all others.
-    pub(super) appended: &'c [Value],
+    /// Behind all others, as [`Style::text`] writes them.
+    pub(super) appended: &'c [String],
 }
 
 impl Sequence<'_> {
@@ -42,14 +74,14 @@ impl Sequence<'_> {
                 if !value.is_empty() {
                     edits.push((value.clone(), String::new()));
                 }
-                edits.push((*below..*below, self.new_lines(*below, change.appended, self.column)));
+                edits.push((*below..*below, self.new_lines(*below, change.appended)));
                 edits
             }
             Place::Empty { value, .. } if change.appended.is_empty() && self.text.get(value.clone()).map(str::trim) == Some("[]") => {
                 Vec::new()
             }
             Place::Empty { value, .. } => {
-                vec![(value.clone(), format!("{}{}", space_after_colon(self.text, value.start), json_list(change.appended)))]
+                vec![(value.clone(), format!("{}[{}]", space_after_colon(self.text, value.start), change.appended.join(", ")))]
             }
             Place::Brackets { open, close } => self.in_flow(*open..*close, change),
             Place::Sequence { indent, at, colon } => self.in_block(*indent, *at, *colon, change),
@@ -59,9 +91,7 @@ impl Sequence<'_> {
     fn in_block(&self, indent: usize, at: usize, colon: usize, change: &Entries<'_>) -> Replacements {
         let mut edits = Vec::new();
         for (index, end, value) in &change.replaced {
-            let mut text = String::new();
-            write::sequence(&mut text, std::slice::from_ref(*value), indent);
-            edits.push((self.lines(*index, *end), text));
+            edits.push((self.lines(*index, *end), Style::Lines { indent }.text(value)));
         }
         for (index, end) in &change.removed {
             edits.push((self.with_blank_lines(self.lines(*index, *end)), String::new()));
@@ -70,15 +100,16 @@ impl Sequence<'_> {
             edits.push(self.leave_empty(colon));
         }
         if !change.appended.is_empty() {
-            edits.push((at..at, self.new_lines(at, change.appended, indent)));
+            edits.push((at..at, self.new_lines(at, change.appended)));
         }
         edits
     }
 
     /// Entries as lines of their own at `at`.
-    fn new_lines(&self, at: usize, entries: &[Value], indent: usize) -> String {
+    fn new_lines(&self, at: usize, entries: &[String]) -> String {
         let mut text = newline_before(self.text, at).to_owned();
-        write::sequence(&mut text, entries, indent);
+        text.reserve(entries.iter().map(String::len).sum());
+        entries.iter().for_each(|entry| text.push_str(entry));
         text
     }
 
@@ -110,9 +141,8 @@ impl Sequence<'_> {
             edits.extend(self.entries.get(*index).map(|entry| (entry.clone(), json_text(value))));
         }
         let gone: HashSet<usize> = change.removed.iter().map(|(index, _)| *index).collect();
-        let new: Vec<String> = change.appended.iter().map(json_text).collect();
         let Some(last_kept) = (0..self.entries.len()).rev().find(|index| !gone.contains(index)) else {
-            edits.push((brackets.start.saturating_add(1)..brackets.end, new.join(", ")));
+            edits.push((brackets.start.saturating_add(1)..brackets.end, change.appended.join(", ")));
             return edits;
         };
         let start = |index: usize| self.entries.get(index).map_or(brackets.end, |entry| entry.start);
@@ -125,7 +155,7 @@ impl Sequence<'_> {
         if last > last_kept {
             edits.push((end(last_kept)..end(last), String::new()));
         }
-        edits.extend(new.into_iter().map(|value| (end(last_kept)..end(last_kept), format!(", {value}"))));
+        edits.extend(change.appended.iter().map(|value| (end(last_kept)..end(last_kept), format!(", {value}"))));
         edits
     }
 }

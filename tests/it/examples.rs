@@ -211,6 +211,19 @@ fn collect_names(schema: &Value, names: &mut BTreeSet<String>) {
     }
 }
 
+#[test]
+fn the_map_names_every_part_of_the_source() {
+    let page = text("docs/architecture.md");
+    for entry in fs::read_dir(root().join("src")).unwrap().map(|entry| entry.unwrap()) {
+        let name = entry.file_name().into_string().unwrap();
+        let shown = if entry.path().is_dir() { format!("`src/{name}/`") } else { format!("`src/{name}`") };
+        assert!(page.contains(&shown), "{shown} is not in docs/architecture.md");
+    }
+    for shown in page.split('`').filter(|code| code.starts_with("src/")) {
+        assert!(root().join(shown).exists(), "{shown} of docs/architecture.md does not exist");
+    }
+}
+
 /// Links between our own documents lead somewhere.
 #[test]
 fn links_lead_to_files() {

@@ -39,8 +39,11 @@ impl Edit {
                 }
             }
         }
-        edit.change.appended = (0..tape.pick(3)).map(|_| new_object(tape)).collect();
-        edit.expected.extend(edit.change.appended.iter().cloned());
+        for _ in 0..tape.pick(3) {
+            let new = new_object(tape);
+            edit.change.appended.push(list.new_item(&new));
+            edit.expected.push(new);
+        }
         edit.change.results = match tape.pick(3) {
             0 => None,
             1 => Some(Vec::new()),

@@ -37,6 +37,11 @@ pub(crate) fn of<T>(input: Result<String, Unreadable>, give: impl Fn(&[&str]) ->
         Unreadable::TooLarge(size) => too_large("is given", size),
         Unreadable::NotUtf8 => "[error] the input is not UTF-8".to_owned(),
     })?;
+    #[cfg(feature = "panics")]
+    #[allow(clippy::panic)]
+    if input.contains("panic, please") {
+        panic!("as asked");
+    }
     let output = run(&input);
     if output.failed() || output.text.is_empty() {
         let lines: Vec<String> = output.findings.iter().map(ToString::to_string).collect();
@@ -79,6 +84,14 @@ mod tests {
 
     fn text_of(input: &str) -> Result<String, String> {
         of(Ok(input.to_owned()), |pieces| Some(pieces.concat()))
+    }
+
+    #[test]
+    fn failure_and_panic_are_no_lists() {
+        for text in [FAILED.to_owned(), STOPPED.to_owned(), panicked("panicked at src/x.rs:1:2:\noh")] {
+            assert!(!text.contains("ResourceList") && !text.is_empty(), "{text}");
+        }
+        assert!(panicked("panicked at src/x.rs:1:2:\noh").starts_with("[error] expose-valkey panicked at src/x.rs:1:2:\noh\n"));
     }
 
     #[test]

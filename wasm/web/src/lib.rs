@@ -42,12 +42,14 @@ pub fn explain(text: &str) -> String {
     let exposed = manifests::expose_all(&sources, None, Vec::new());
     let exposure = &exposed.exposure;
     let findings: Vec<Value> = exposure.findings.iter().enumerate().map(|(index, found)| finding(text, found, &exposed.documents, index < MARKS)).collect();
+    let failed = any_error(&exposure.findings);
+    let rendered = exposure.rendered.iter().flatten().filter(|_| !failed);
     json!({
-        "failed": any_error(&exposure.findings),
+        "failed": failed,
         "clusters": exposure.known.len(),
         "exposed": exposure.clusters.len(),
         "ports": rows(&exposure.clusters),
-        "objects": exposure.rendered.iter().flatten().map(object).collect::<Vec<Value>>(),
+        "objects": rendered.map(object).collect::<Vec<Value>>(),
         "findings": findings,
     })
     .to_string()
