@@ -70,7 +70,8 @@ pub(crate) fn as_message(why: &str, host: Host) -> String {
         // A YAML string: neither a mapping, whose keys would be missed, nor a comment, which would be an empty list.
         Host::Node => {
             let why: String = why.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect();
-            let lines: Vec<String> = why.replace("kind: ResourceList", "kind ResourceList").lines().map(|line| format!("  {line}")).collect();
+            let lines: Vec<String> =
+                why.replace("kind: ResourceList", "kind ResourceList").lines().map(|line| format!("  {line}")).collect();
             format!("|-\n{}", lines.join("\n"))
         }
     }
