@@ -16,7 +16,7 @@ const columns = {
     client: { title: "Client", weight: 1.45, of: (row) => [row.hostname ?? "any address", row.clientPort ? `port ${row.clientPort}` : "port: Kubernetes allocates"] },
     listener: { title: "Gateway listener", weight: 0.85, of: (row) => (row.gateway ? [row.gateway.name, `port ${row.gateway.port ?? "–"}`] : null) },
     service: { title: "Service port", weight: 1.2, of: (row) => [row.service.name, `${row.service.type}, port ${row.service.port}`] },
-    node: { title: "Node", weight: 1, of: (row) => [`${row.cluster}-${row.shard}-${row.node}`, `shard ${row.shard}, ${row.node === 0 ? "first primary" : `replica ${row.node}`}`] },
+    node: { title: "Node", weight: 1, of: (row) => [`${row.cluster}-${row.shard}-${row.node}`, `shard ${row.shard}, ${row.node === 0 ? "primary" : `replica ${row.node}`}`] },
 };
 
 function drawCluster(rows) {
@@ -39,12 +39,14 @@ function drawCluster(rows) {
     shown.forEach((row, index) => {
         names.forEach((name, column) => {
             const [first, second] = columns[name].of(row) ?? ["–", ""];
-            const most = Math.floor((widths[column] - 20) / 7.4);
-            const short = (text) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+            const short = (text, size) => {
+                const most = Math.floor((widths[column] - 20) / size);
+                return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+            };
             picture.append(
                 svg("rect", { x: left(column) + 1, y: tops[index], width: widths[column] - 2, height: box.height, rx: 6, class: name }),
-                svg("text", { x: left(column) + 10, y: tops[index] + 17 }, svg("title", {}, first), short(first)),
-                svg("text", { x: left(column) + 10, y: tops[index] + 33, class: "small" }, short(second)),
+                svg("text", { x: left(column) + 10, y: tops[index] + 17 }, svg("title", {}, first), short(first, 7.4)),
+                svg("text", { x: left(column) + 10, y: tops[index] + 33, class: "small" }, short(second, 6.6)),
             );
             if (column === 0) return;
             const [x, middle] = [left(column), tops[index] + box.height / 2];
