@@ -8,6 +8,7 @@ use crate::expose::Exposure;
 use crate::finding::{FileRef, Finding};
 use crate::gateway_listeners;
 use crate::krm::{Change, ResourceList, annotations};
+use crate::object::Object;
 use crate::own::{self, Key, Own};
 use crate::render::{CLUSTER_LABEL, SHARD_LABEL};
 use crate::rule::Rule;
@@ -23,6 +24,12 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &mut Exposure, selection:
     gateway_listeners::merge(list, exposure, selection, &mut change);
     let mut wanted: HashSet<Key> = HashSet::new();
     let mut present: HashMap<Key, Vec<usize>> = HashMap::new();
+    let mut in_lists: HashMap<Key, &Object> = HashMap::new();
+    for (object, origin) in selection.objects.iter().zip(&selection.origins) {
+        if let (Some(key), true) = (own::key(object), origin.nested) {
+            in_lists.insert(key, object);
+        }
+    }
     for (index, object) in selection.objects.iter().enumerate() {
         let is_item = selection.origins.get(index).is_some_and(|origin| !origin.nested);
         if let (Some(key), true) = (own::key(object), is_item) {
@@ -35,7 +42,10 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &mut Exposure, selection:
         for value in objects {
             let Some(key) = own::key_of_value(&value) else { continue };
             match present.get(&key).and_then(|indexes| indexes.first()) {
-                None => change.appended.push(files.place(cluster, value)),
+                None => match in_lists.get(&key) {
+                    Some(object) => findings.extend(in_list(object, &value)),
+                    None => change.appended.push(files.place(cluster, value)),
+                },
                 Some(index) => replace(*index, value, selection, &mut change, findings),
             }
             wanted.insert(key);
@@ -52,7 +62,8 @@ fn replace(index: usize, mut value: Value, selection: &Selection, change: &mut C
         let message = format!(
             "this object has a name that is ours, but not the labels `{CLUSTER_LABEL}` and `{SHARD_LABEL}` of an earlier output: rename it, or remove it if it is an old output"
         );
-        return findings.push(object.finding(Finding::error(Rule::ForeignObject, message).at("metadata.name").current(object.reference.name.clone())));
+        return findings
+            .push(object.finding(Finding::error(Rule::ForeignObject, message).at("metadata.name").current(object.reference.name.clone())));
     }
     let kept = object.value.pointer("/metadata/annotations").and_then(Value::as_object).into_iter().flatten();
     let kept: Map<String, Value> = kept.filter(|(key, _)| annotations::is_bookkeeping(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
@@ -62,7 +73,23 @@ fn replace(index: usize, mut value: Value, selection: &Selection, change: &mut C
     }
 }
 
-fn remove_stale(exposure: &Exposure, selection: &Selection, wanted: &HashSet<Key>, present: &HashMap<Key, Vec<usize>>, change: &mut Change, findings: &mut Vec<Finding>) {
+/// What lies in a `List` inside of the items passes as it is, and one more of its name would be one too many.
+fn in_list(object: &Object, value: &Value) -> Option<Finding> {
+    if *value == object.value {
+        return None;
+    }
+    let message = "this object has a name that is ours and lies in a List, whose text is left alone: it cannot be brought up to date; make it an item of its own, or remove it";
+    Some(object.finding(Finding::error(Rule::ForeignObject, message).at("metadata.name").current(object.reference.name.clone())))
+}
+
+fn remove_stale(
+    exposure: &Exposure,
+    selection: &Selection,
+    wanted: &HashSet<Key>,
+    present: &HashMap<Key, Vec<usize>>,
+    change: &mut Change,
+    findings: &mut Vec<Finding>,
+) {
     for (index, object) in selection.objects.iter().enumerate() {
         let Some(Selected { item, end, nested: false }) = selection.origins.get(index) else { continue };
         let Some(own) = Own::new(object) else { continue };
@@ -77,7 +104,8 @@ fn remove_stale(exposure: &Exposure, selection: &Selection, wanted: &HashSet<Key
             findings.push(object.finding(Finding::info(Rule::StaleRemoved, message)));
             change.removed.push((*item, *end));
         } else {
-            let message = format!("left as it is: an output for cluster {name}, which is not in the list; remove it if the cluster is gone");
+            let message =
+                format!("left as it is: an output for cluster {name}, which is not in the list; remove it if the cluster is gone");
             findings.push(object.finding(Finding::warning(Rule::OrphanLeft, message)));
         }
     }

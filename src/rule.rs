@@ -46,6 +46,8 @@ rules! {
     UnknownVersion = "unknown-version",
     /// The same thing is said in the API's old and new place.
     TwoPlaces = "two-places",
+    /// Two clusters of one name and namespace.
+    DuplicateCluster = "duplicate-cluster",
     /// `shards` or `replicas` out of range.
     Counts = "counts",
     /// More nodes than Valkey is advised to have.
@@ -112,7 +114,7 @@ rules! {
     PortsMoved = "ports-moved",
     /// The CustomResourceDefinition in the list does not serve the TCPRoutes that are rendered.
     RouteVersion = "route-version",
-    /// An object that is not ours has one of our names.
+    /// An object that is not ours, or that cannot be changed where it lies, has one of our names.
     ForeignObject = "foreign-object",
     /// An output of an earlier run that is no longer wanted was removed.
     StaleRemoved = "stale-removed",

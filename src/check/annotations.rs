@@ -28,7 +28,9 @@ pub(super) fn of_services(cluster: &Exposed, findings: &mut Vec<Finding>) {
     for (key, value) in &cluster.service.annotations {
         let fixed_address = FIXED_ADDRESS.contains(&key.as_str());
         if cluster.plan.cluster.domain.is_none() && value.contains("{hostname}") && !value.contains("{{hostname}}") {
-            let message = format!("annotation `{key}` asks for `{{hostname}}`, and the cluster has none: set `domain`, or write `{{{{hostname}}}}` if that very text is meant");
+            let message = format!(
+                "annotation `{key}` asks for `{{hostname}}`, and the cluster has none: set `domain`, or write `{{{{hostname}}}}` if that very text is meant"
+            );
             let finding = Finding::warning(Rule::HostnameWithoutDomain, message).at("spec.externalAccess.serviceAnnotations");
             findings.push(cluster.finding(finding.current(value.clone())));
             continue;
@@ -48,7 +50,8 @@ pub(super) fn of_services(cluster: &Exposed, findings: &mut Vec<Finding>) {
             );
             Finding::warning(Rule::SameAddress, message)
         } else {
-            let names: Vec<&str> = cluster.plan.shards.iter().filter_map(|shard| shard.hostname.as_ref().map(|name| name.as_str())).take(3).collect();
+            let names: Vec<&str> =
+                cluster.plan.shards.iter().filter_map(|shard| shard.hostname.as_ref().map(|name| name.as_str())).take(3).collect();
             let more = if cluster.plan.shards.len() > names.len() { ", …" } else { "" };
             let (way_out, proposed) = match names.as_slice() {
                 [] => ("put `{shard}` into the value, so that each shard has a name of its own".to_owned(), None),

@@ -8,6 +8,7 @@ mod hostnames;
 mod moved;
 mod node_ports;
 mod route_version;
+mod twice;
 
 use crate::finding::Finding;
 use crate::object::Object;
@@ -18,6 +19,7 @@ pub use route_version::route_version;
 
 /// All findings over clusters that are valid one by one.
 pub fn all(clusters: &[Exposed], config: &Config, objects: &[Object], own: &ByCluster<'_>, findings: &mut Vec<Finding>) {
+    twice::clusters(clusters, findings);
     for cluster in clusters {
         annotations::of_services(cluster, findings);
         gateway::section_name(cluster, config, findings);

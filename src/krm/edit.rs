@@ -25,6 +25,12 @@ impl Edits {
         self.0.is_empty()
     }
 
+    /// Whether a replaced range goes up to `at`.
+    #[must_use]
+    pub fn reach(&self, at: usize) -> bool {
+        self.0.iter().any(|(range, _)| range.end == at && range.start < at)
+    }
+
     /// The pieces of the edited text: those kept are borrowed from `text`. New text gets the line ends of the old.
     #[must_use]
     pub fn apply<'a>(mut self, text: &'a str) -> Pieces<'a> {

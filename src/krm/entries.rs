@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::list::{Tree, line_start, next_line};
+use super::form::line_start;
+use super::list::{Tree, next_line};
 use super::write;
 use super::yaml::{Content, Node};
 

@@ -1,9 +1,12 @@
 //! A ResourceList as text: where its items lie, and where new ones go. Nothing is taken apart that need not be.
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use serde_json::Value;
 
+use super::form::{self, Form, Place, insertion_point};
 use super::split::{self, Head, Section};
 use super::yaml::{self, Content, Node, Problem, ProblemKind};
 
@@ -25,6 +28,8 @@ pub struct ResourceList<'a> {
     /// Entries of `results` from functions before us, or from us.
     pub results: Vec<Value>,
     pub(crate) form: Form,
+    /// The items by the parser, where the quick way needs it after all; once, however many items ask.
+    parsed: OnceLock<Result<Vec<Item<'a>>, Problem>>,
 }
 
 /// A tree, and where it lies in the whole input.
@@ -80,29 +85,7 @@ pub struct Item<'a> {
     /// Its lines in block style, or its value in flow style.
     pub range: Range<usize>,
     /// Its tree, where the whole list was parsed.
-    node: Option<Node<'a>>,
-}
-
-/// How a list is written: what an edit has to know.
-#[derive(Debug)]
-pub(crate) enum Form {
-    /// Block style at the top, items in block style in this column.
-    Block { items: Place, results: Option<Range<usize>>, end: usize },
-    /// One flow mapping: JSON, as a rule.
-    Flow { items: Place, results: Option<Range<usize>>, close: usize, empty: bool },
-}
-
-/// Where items lie.
-#[derive(Debug, Clone)]
-pub(crate) enum Place {
-    /// A block sequence; new items go to `at`.
-    Sequence { indent: usize, at: usize, key: usize },
-    /// A flow sequence; new items go before its bracket at `close`.
-    Brackets { close: usize },
-    /// `items:` with nothing, null or `[]`: the value in `value` makes way for a block sequence below the line.
-    Empty { value: Range<usize>, below: usize },
-    /// No `items` at all.
-    Absent,
+    pub(super) node: Option<Node<'a>>,
 }
 
 impl<'a> ResourceList<'a> {
@@ -130,14 +113,14 @@ impl<'a> ResourceList<'a> {
     pub fn read_with_parser(text: &'a str) -> Result<Self, Vec<Problem>> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let root = yaml::parse(text).map_err(|problem| vec![problem])?;
-        let Content::Mapping { flow, entries } = &root.resolved().content else {
+        let Content::Mapping { entries, .. } = &root.resolved().content else {
             return Err(vec![Problem::at(ProblemKind::Syntax, root.span.start, "a ResourceList must be a mapping")]);
         };
         let mut problems = Vec::new();
-        for (index, (key, _)) in entries.iter().enumerate() {
-            let before = entries.iter().take(index);
-            if key.text().is_some() && before.clone().any(|(other, _)| other.text() == key.text()) {
-                let message = format!("key `{}` is there twice: keep one of them", key.text().unwrap_or_default());
+        let mut seen = HashSet::new();
+        for (key, _) in entries {
+            if let Some(name) = key.text().filter(|name| !seen.insert(*name)) {
+                let message = format!("key `{name}` is there twice: keep one of them");
                 problems.push(Problem::at(ProblemKind::DuplicateKey, key.span.start, message));
             }
         }
@@ -146,7 +129,8 @@ impl<'a> ResourceList<'a> {
         let kind = field("kind").map_err(|p| problems.extend(p)).unwrap_or_default();
         let text_of = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned();
         check_head(&text_of(&api_version), &text_of(&kind)).map_err(|problem| vec![problem])?;
-        let function_config = root.get("functionConfig").map(|node| read_node(text, 0, node)).transpose().map_err(|p| problems.extend(p)).ok();
+        let function_config =
+            root.get("functionConfig").map(|node| read_node(text, 0, node)).transpose().map_err(|p| problems.extend(p)).ok();
         let results = match field("results") {
             Ok(Some(Value::Array(results))) => results,
             Ok(_) => Vec::new(),
@@ -155,12 +139,12 @@ impl<'a> ResourceList<'a> {
                 Vec::new()
             }
         };
-        let (form, items) = if *flow { flow_form(&root, entries) } else { block_form(text, &root, entries) }.map_err(|problem| vec![problem])?;
+        let (form, items) = form::of(text, &root).map_err(|problem| vec![problem])?;
         if !problems.is_empty() {
             return Err(problems);
         }
         let function_config = function_config.flatten().filter(|read| !read.value.is_null());
-        Ok(ResourceList { text, items, function_config, results, form })
+        Ok(ResourceList { text, items, function_config, results, form, parsed: OnceLock::new() })
     }
 
     fn from_split(text: &'a str, split: split::Split<'a>) -> Option<Result<Self, Vec<Problem>>> {
@@ -174,17 +158,12 @@ impl<'a> ResourceList<'a> {
             let Some(section) = section(key) else { return Some(None) };
             let slice = text.get(section.lines.clone())?;
             let root = yaml::parse(slice).ok()?;
-            let read = read_node(slice, section.lines.start, root.get(key)?).ok()?;
-            Some((!read.value.is_null()).then_some(read))
+            Some(Some(read_node(slice, section.lines.start, root.get(key)?).ok()?))
         };
-        let function_config = read_section("functionConfig")?;
+        let function_config = read_section("functionConfig")?.filter(|read| !read.value.is_null());
         let read_results = read_section("results")?;
         let results_range = match (&read_results, section("results")) {
-            (Some(read), Some(section)) => {
-                let end = read.tree.end();
-                Some(section.lines.start..next_line(text, end))
-            }
-            (None, Some(section)) => Some(section.lines.start..next_line(text, section.value)),
+            (Some(read), Some(section)) => Some(section.lines.start..next_line(text, read.tree.end().max(section.value))),
             _ => None,
         };
         let results = match read_results.map(|read| read.value) {
@@ -197,9 +176,14 @@ impl<'a> ResourceList<'a> {
                 Place::Empty { value: section.value..section.value, below: next_line(text, section.value) }
             }
             Some(section) => {
-                let start = split.items.last().map_or(section.value, |item| item.lines.start);
-                let at = insertion_point(text, next_line(text, start)..section.lines.end, split.indent);
-                Place::Sequence { indent: split.indent, at, key: section.value }
+                let last = split.items.last().map_or(section.value..section.value, |item| item.lines.clone());
+                let at = insertion_point(text, next_line(text, last.start)..section.lines.end, split.indent);
+                // What looks like a comment may be the end of a quoted text whose lines are not indented.
+                let reads = |end: usize| text.get(last.start..end).is_some_and(|item| yaml::parse(item).is_ok());
+                if at < section.lines.end && !reads(at) && reads(section.lines.end) {
+                    return None;
+                }
+                Place::Sequence { indent: split.indent, at, colon: section.value }
             }
         };
         let items = split
@@ -214,8 +198,8 @@ impl<'a> ResourceList<'a> {
                 node: None,
             })
             .collect();
-        let form = Form::Block { items: place, results: results_range, end: text.len() };
-        Some(Ok(ResourceList { text, items, function_config, results, form }))
+        let form = Form::Block { column: 0, items: place, results: results_range, end: text.len() };
+        Some(Ok(ResourceList { text, items, function_config, results, form, parsed: OnceLock::new() }))
     }
 
     /// The source text of an item, from its dash or bracket on.
@@ -250,9 +234,14 @@ impl<'a> ResourceList<'a> {
 
     /// An item that uses an anchor of an earlier one.
     fn item_tree_in_context(&self, item: &Item<'a>) -> Result<Tree<'a>, Problem> {
-        let whole = Self::read_with_parser(self.text).map_err(|problems| problems.into_iter().next().unwrap_or_else(not_a_mapping))?;
-        match whole.items.iter().find(|other| item.range.contains(&other.range.start)) {
-            Some(found) => whole.item_tree(found),
+        let parse = || match Self::read_with_parser(self.text) {
+            Ok(whole) => Ok(whole.items),
+            Err(problems) => Err(problems.into_iter().next().unwrap_or_else(not_a_mapping)),
+        };
+        let whole = self.parsed.get_or_init(parse).as_ref().map_err(Problem::clone)?;
+        let after = whole.partition_point(|other| other.range.start < item.range.start);
+        match whole.get(after).filter(|other| item.range.contains(&other.range.start)).and_then(|other| other.node.as_ref()) {
+            Some(node) => Ok(Tree { text: self.text, offset: 0, node: node.clone() }),
             None => Err(not_a_mapping()),
         }
     }
@@ -270,7 +259,9 @@ fn check_head(api_version: &str, kind: &str) -> Result<(), Problem> {
         format!("apiVersion `{api_version}` of the ResourceList must be one of {}", API_VERSIONS.join(", "))
     } else {
         let found = if kind.is_empty() { "text without a `kind`".to_owned() } else { format!("a {kind}") };
-        format!("one ResourceList is expected on standard input, this is {found}: for plain manifests use `expose-valkey render -f FILE` (or `-f -`)")
+        format!(
+            "one ResourceList is expected on standard input, this is {found}: for plain manifests use `expose-valkey render -f FILE` (or `-f -`)"
+        )
     };
     Err(Problem::at(ProblemKind::NotAList, 0, message))
 }
@@ -292,124 +283,4 @@ fn plain_scalar<'a>(text: &'a str, section: &Section<'a>) -> Option<&'a str> {
 pub(crate) fn next_line(text: &str, at: usize) -> usize {
     let rest = text.as_bytes().get(at..).unwrap_or_default();
     memchr::memchr(b'\n', rest).map_or(text.len(), |end| at.saturating_add(end).saturating_add(1))
-}
-
-pub(crate) fn line_start(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(..at).unwrap_or_default();
-    memchr::memrchr(b'\n', before).map_or(0, |end| end.saturating_add(1))
-}
-
-/// Where new items go behind the last one: comments that are not indented more than the items belong to what comes next.
-/// A comment is told from the text of a block scalar by its column, so a scalar is never cut.
-fn insertion_point(text: &str, behind: Range<usize>, indent: usize) -> usize {
-    let mut at = behind.end;
-    let mut line_end = behind.end;
-    while line_end > behind.start {
-        let start = line_start(text, line_end.saturating_sub(1));
-        let line = text.get(start..line_end).unwrap_or_default();
-        let content = line.trim_start_matches(' ');
-        if content.starts_with('#') && line.len().saturating_sub(content.len()) <= indent {
-            at = start;
-        } else if !content.trim().is_empty() {
-            break;
-        }
-        line_end = start;
-    }
-    at
-}
-
-fn flow_form<'a>(root: &Node<'a>, entries: &[(Node<'a>, Node<'a>)]) -> Result<(Form, Vec<Item<'a>>), Problem> {
-    let close = root.resolved().span.end.saturating_sub(1);
-    let (items, place) = match root.get("items") {
-        None => (Vec::new(), Place::Absent),
-        Some(node) => flow_items(node)?,
-    };
-    let results = root.get("results").map(|node| node.span.clone());
-    Ok((Form::Flow { items: place, results, close, empty: entries.is_empty() }, items))
-}
-
-fn flow_items<'a>(node: &Node<'a>) -> Result<(Vec<Item<'a>>, Place), Problem> {
-    match &node.resolved().content {
-        Content::Sequence { flow: true, entries } => {
-            let items = entries.iter().map(|entry| Item { head: None, range: entry.span.clone(), node: Some(entry.clone()) }).collect();
-            Ok((items, Place::Brackets { close: node.resolved().span.end.saturating_sub(1) }))
-        }
-        Content::Scalar { .. } if is_null(node) => Ok((Vec::new(), Place::Empty { value: node.span.clone(), below: node.span.end })),
-        _ => Err(Problem::at(ProblemKind::Syntax, node.span.start, "`items` must be a list")),
-    }
-}
-
-fn is_null(node: &Node<'_>) -> bool {
-    matches!(node.value(), Ok(Value::Null))
-}
-
-fn block_form<'a>(text: &'a str, root: &Node<'a>, entries: &[(Node<'a>, Node<'a>)]) -> Result<(Form, Vec<Item<'a>>), Problem> {
-    let end = document_end(text, root.span.end);
-    let section_end = |start: usize| {
-        let next = entries.iter().map(|(key, _)| line_start(text, key.span.start)).filter(|at| *at > start).min();
-        next.unwrap_or(end)
-    };
-    let results = root.entry("results").map(|(key, value)| {
-        let start = line_start(text, key.span.start);
-        start..next_line(text, value.span.end.max(key.span.end))
-    });
-    let Some((key, node)) = root.entry("items") else {
-        return Ok((Form::Block { items: Place::Absent, results, end }, Vec::new()));
-    };
-    let (items, place) = match &node.resolved().content {
-        Content::Sequence { flow: false, entries } => {
-            let first = node.resolved().span.start;
-            let indent = first.saturating_sub(line_start(text, first));
-            let stop = section_end(line_start(text, key.span.start));
-            let mut items: Vec<Item<'a>> = Vec::with_capacity(entries.len());
-            let mut from = line_start(text, first);
-            for entry in entries {
-                let start = dash_line(text, from, entry.span.start.max(from), indent);
-                if let Some(last) = items.last_mut() {
-                    last.range.end = start;
-                }
-                items.push(Item { head: None, range: start..stop, node: Some(entry.clone()) });
-                from = next_line(text, entry.span.end.max(start));
-            }
-            let behind = items.last().map_or(first, |item| next_line(text, item.range.start));
-            let at = insertion_point(text, behind.min(stop)..stop, indent);
-            (items, Place::Sequence { indent, at, key: key.span.end.saturating_add(1) })
-        }
-        Content::Sequence { entries, .. } if entries.is_empty() => {
-            (Vec::new(), Place::Empty { value: node.span.clone(), below: next_line(text, node.span.end) })
-        }
-        Content::Sequence { .. } => flow_items(node)?,
-        Content::Scalar { .. } if is_null(node) => {
-            let value = if node.span.is_empty() { key.span.end.saturating_add(1)..key.span.end.saturating_add(1) } else { node.span.clone() };
-            (Vec::new(), Place::Empty { below: next_line(text, value.end), value })
-        }
-        _ => return Err(Problem::at(ProblemKind::Syntax, node.span.start, "`items` must be a list")),
-    };
-    Ok((Form::Block { items: place, results, end }, items))
-}
-
-/// The line of an item's dash: the first line from `from` on that has one in the items' column.
-fn dash_line(text: &str, from: usize, content: usize, indent: usize) -> usize {
-    let mut start = from;
-    while start < content {
-        let line = text.as_bytes().get(start..).unwrap_or_default();
-        if line.iter().take_while(|b| **b == b' ').count() == indent && line.get(indent) == Some(&b'-') {
-            return start;
-        }
-        start = next_line(text, start);
-    }
-    line_start(text, content)
-}
-
-/// Where the document ends: at a marker that follows it, or with the text.
-fn document_end(text: &str, from: usize) -> usize {
-    let mut start = next_line(text, from);
-    while start < text.len() {
-        let line = text.get(start..).unwrap_or_default();
-        if line.starts_with("---") || line.starts_with("...") {
-            return start;
-        }
-        start = next_line(text, start);
-    }
-    text.len()
 }

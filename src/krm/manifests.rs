@@ -10,7 +10,8 @@ pub fn documents(text: &str) -> Vec<Range<usize>> {
     let mut line = 0;
     for end in memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at.saturating_add(1)).chain(Some(text.len())) {
         let this = text.get(line..end).unwrap_or_default();
-        let is_marker = |mark: &str| this.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
+        let is_marker =
+            |mark: &str| this.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
         if is_marker("---") {
             documents.push(start..line);
             start = line;
@@ -39,7 +40,7 @@ mod tests {
     #[test]
     fn documents_between_markers() {
         let text = "# head\n---\na: 1\n---\n# nothing\n--- # c\nb: 2\n...\n";
-        let found: Vec<&str> = documents(text).into_iter().map(|r| &text[r]).collect();
+        let found: Vec<&str> = documents(text).into_iter().map(|r| text.get(r).unwrap_or_default()).collect();
         assert_eq!(found, ["---\na: 1\n", "--- # c\nb: 2\n...\n"]);
         assert_eq!(documents("--- {a: 1}\n").len(), 1);
         assert_eq!(documents("").len(), 0);

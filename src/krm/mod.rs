@@ -4,6 +4,7 @@ pub mod annotations;
 pub mod change;
 pub mod edit;
 pub mod entries;
+mod form;
 pub mod list;
 pub mod manifests;
 pub mod scalar;

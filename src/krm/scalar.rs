@@ -53,7 +53,9 @@ pub fn is_safe_plain(text: &str) -> bool {
     if !(first.is_ascii_alphabetic() || matches!(first, b'/' | b'_' | b'$' | b'(')) || matches!(last, b' ' | b':') {
         return false;
     }
-    let allowed = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b' ' | b'.' | b'_' | b'/' | b'-' | b':' | b'+' | b'$' | b'(' | b')' | b'=' | b';');
+    let allowed = |b: &u8| {
+        b.is_ascii_alphanumeric() || matches!(b, b' ' | b'.' | b'_' | b'/' | b'-' | b':' | b'+' | b'$' | b'(' | b')' | b'=' | b';')
+    };
     bytes.iter().all(allowed) && !text.contains(": ") && !is_word_with_a_meaning(text)
 }
 
@@ -186,10 +188,41 @@ mod tests {
 
     #[test]
     fn strings_that_look_typed_are_not_plain() {
-        for text in ["yes", "N", "on", "null", "~", "", "0777", "12:30", "1e3", ".5", "-1", "+1", "1_000", "0x1F", "2001-01-01", "<<", "=", "a: b", "a #b", "a:", " a", "a ", "*a", "&a", "!a", "@a", "`a", "NaN"] {
+        for text in [
+            "yes",
+            "N",
+            "on",
+            "null",
+            "~",
+            "",
+            "0777",
+            "12:30",
+            "1e3",
+            ".5",
+            "-1",
+            "+1",
+            "1_000",
+            "0x1F",
+            "2001-01-01",
+            "<<",
+            "=",
+            "a: b",
+            "a #b",
+            "a:",
+            " a",
+            "a ",
+            "*a",
+            "&a",
+            "!a",
+            "@a",
+            "`a",
+            "NaN",
+        ] {
             assert!(!is_safe_plain(text), "{text}");
         }
-        for text in ["valkey-cache", "500m", "1Gi", "/bin/sh", "a.example.org", "$(POD_IP)", "IfNotPresent", "topology.kubernetes.io/zone", "a b"] {
+        for text in
+            ["valkey-cache", "500m", "1Gi", "/bin/sh", "a.example.org", "$(POD_IP)", "IfNotPresent", "topology.kubernetes.io/zone", "a b"]
+        {
             assert!(is_safe_plain(text), "{text}");
         }
     }

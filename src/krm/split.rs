@@ -48,7 +48,8 @@ pub(crate) fn split(text: &str) -> Option<Split<'_>> {
     if !line_ends_are_plain(bytes) {
         return None;
     }
-    let mut splitter = Splitter { text, sections: Vec::new(), items: Vec::new(), indent: None, item: None, in_items: false };
+    let mut splitter =
+        Splitter { text, sections: Vec::new(), items: Vec::new(), indent: None, item: None, in_items: false, started: false };
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', bytes).map(|at| at.saturating_add(1)).chain(Some(bytes.len())) {
         if start < end {
@@ -73,6 +74,8 @@ struct Splitter<'a> {
     indent: Option<usize>,
     item: Option<OpenItem<'a>>,
     in_items: bool,
+    /// A `---` was there: one more starts a second document.
+    started: bool,
 }
 
 /// The item whose lines are being read.
@@ -103,8 +106,11 @@ impl<'a> Splitter<'a> {
             }
             Some(_) => {}
         }
-        if indent == 0 && !(self.in_items && is_dash(line, 0) && self.indent.unwrap_or(0) == 0) {
-            return self.top_level(start, line);
+        let item_at_margin = self.in_items && is_dash(line, 0) && self.indent.unwrap_or(0) == 0;
+        if indent == 0 && !item_at_margin {
+            // `results` as most write them: an entry of the section's own.
+            let entry = !self.in_items && is_dash(line, 0) && !self.sections.is_empty();
+            return if entry { Some(()) } else { self.top_level(start, line) };
         }
         if !self.in_items {
             return if self.sections.is_empty() { None } else { Some(()) };
@@ -133,7 +139,8 @@ impl<'a> Splitter<'a> {
     }
 
     fn top_level(&mut self, start: usize, line: &'a [u8]) -> Option<()> {
-        if line.starts_with(b"---") && self.sections.is_empty() && rest_is_blank(line.get(3..)?) {
+        if line.starts_with(b"---") && self.sections.is_empty() && !self.started && rest_is_blank(line.get(3..)?) {
+            self.started = true;
             return Some(());
         }
         let length = key_length(line)?;

@@ -75,12 +75,8 @@ fn string(out: &mut String, text: &str, block: Option<usize>) {
         out.push_str(text);
     } else if let (Some(indent), true) = (block, is_block_text(text)) {
         let body = text.trim_end_matches('\n');
-        out.push('|');
-        match text.len().saturating_sub(body.len()) {
-            0 => out.push('-'),
-            1 => {}
-            _ => out.push('+'),
-        }
+        out.push_str(if body.len() == text.len() { "|-" } else { "|" });
+        // The caller ends the last line.
         for line in body.split('\n') {
             out.push('\n');
             if !line.is_empty() {
@@ -88,18 +84,17 @@ fn string(out: &mut String, text: &str, block: Option<usize>) {
                 out.push_str(line);
             }
         }
-        // The caller ends the last line; further line ends of the text are empty lines.
-        let extra = text.len().saturating_sub(body.len()).saturating_sub(1);
-        out.extend(std::iter::repeat_n('\n', extra));
     } else {
         quoted(out, text);
     }
 }
 
-/// Text of several lines that reads as it was in a literal block scalar.
+/// Text of several lines that reads as it was in a literal block scalar, whatever comes behind it: one that ends in blank
+/// lines would take those that follow for its own.
 fn is_block_text(text: &str) -> bool {
     let body = text.trim_end_matches('\n');
     body.contains('\n')
+        && !text.ends_with("\n\n")
         && !body.starts_with([' ', '\n'])
         && text.chars().all(|c| c == '\n' || (c >= ' ' && c != '\u{7f}' && !is_odd(c)))
         && !body.split('\n').any(|line| line.ends_with(' '))

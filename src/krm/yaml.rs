@@ -192,7 +192,9 @@ impl ValueReader {
                 self.problem(
                     ProblemKind::Budget,
                     node.span.start,
-                    format!("its aliases expand to more than {MAX_EXPANDED_NODES} values: write the repeated parts out, or use fewer aliases"),
+                    format!(
+                        "its aliases expand to more than {MAX_EXPANDED_NODES} values: write the repeated parts out, or use fewer aliases"
+                    ),
                 );
             }
             return Value::Null;
@@ -338,7 +340,7 @@ impl<'a> Composer<'a> {
             Some(Ok(next)) => Ok(next),
             Some(Err(error)) => {
                 let marker = error.marker();
-                let offset = marker.byte_offset().unwrap_or_else(|| self.text.len());
+                let offset = marker.byte_offset().unwrap_or(self.text.len());
                 let kind = match error.kind() {
                     ErrorKind::RecursionLimitExceeded => ProblemKind::Budget,
                     ErrorKind::UnknownAnchor => ProblemKind::UnknownAnchor,
@@ -394,6 +396,11 @@ impl<'a> Composer<'a> {
                 if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
                     // The span runs on over blank lines and the next line's indentation.
                     end = start.saturating_add(self.text.get(start..end).unwrap_or_default().trim_end().len());
+                    if end == start {
+                        // No lines at all: it ends with its mark, and the span is wherever the next token is.
+                        start = self.block_mark(self.last_end..start);
+                        end = start.saturating_add(1).min(self.text.len());
+                    }
                 }
                 if end > start {
                     self.last_end = end;
@@ -474,6 +481,23 @@ impl<'a> Composer<'a> {
                 return;
             }
         }
+    }
+
+    /// The `|` or `>` of a block scalar.
+    fn block_mark(&self, within: Range<usize>) -> usize {
+        let bytes = self.text.as_bytes().get(within.clone()).unwrap_or_default();
+        let mut after_blank = false;
+        let mut in_comment = false;
+        for (at, byte) in bytes.iter().enumerate() {
+            match byte {
+                b'\n' => in_comment = false,
+                b'#' if after_blank => in_comment = true,
+                b'|' | b'>' if after_blank && !in_comment => return within.start.saturating_add(at),
+                _ => {}
+            }
+            after_blank = byte.is_ascii_whitespace();
+        }
+        within.start
     }
 
     /// A flow collection ends with its bracket; a block collection has no end of its own in the text.

@@ -22,7 +22,9 @@ impl Fields<'_> {
     /// Reports a field as missing, unless it was there and its value was refused: that has been said.
     fn missing(&mut self, finding: Finding, field: &str) {
         let path = format!("{}.{field}", self.path);
-        let refused = |found: &Finding| found.field.as_deref().and_then(|at| path.strip_prefix(at)).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        let refused = |found: &Finding| {
+            found.field.as_deref().and_then(|at| path.strip_prefix(at)).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
         if !self.findings.iter().any(refused) {
             self.findings.push(finding.at(path));
         }
@@ -109,11 +111,11 @@ pub(super) fn hostnames(access: &ExternalAccess, topology: Option<Topology>, by_
     if let (Some(text), Some(Err(problem))) = (text, &domain) {
         fields.push(Finding::error(Rule::Domain, format!("`{text}` {problem}")).current(text), "domain");
     }
-    if let (Some(text), Some(Ok(domain))) = (text, &domain) {
-        if domain.as_str() != text {
-            let message = format!("the dot at the end of `{text}` is left out here, but the operator would announce it: take it out");
-            fields.push(Finding::warning(Rule::Domain, message).current(text).proposed(domain.as_str()), "domain");
-        }
+    if let (Some(text), Some(Ok(domain))) = (text, &domain)
+        && domain.as_str() != text
+    {
+        let message = format!("the dot at the end of `{text}` is left out here, but the operator would announce it: take it out");
+        fields.push(Finding::warning(Rule::Domain, message).current(text).proposed(domain.as_str()), "domain");
     }
     if text.is_none() && by_name {
         let message = "`emit.routes: TLSRoute` tells nodes apart by their hostnames, and needs a domain";
@@ -136,7 +138,9 @@ pub(super) fn hostnames(access: &ExternalAccess, topology: Option<Topology>, by_
         let (shard, node) = (topology.shards().saturating_sub(1), topology.nodes_per_shard().saturating_sub(1));
         let last = if by_name { Hostname::of_node(&prefix, shard, node, domain) } else { Hostname::of_shard(&prefix, shard, domain) };
         if !last.fits() {
-            let message = format!("hostname `{last}` must have at most 253 characters, and at most 63 before the first dot: shorten it or the domain");
+            let message = format!(
+                "hostname `{last}` must have at most 253 characters, and at most 63 before the first dot: shorten it or the domain"
+            );
             fields.push(Finding::error(Rule::HostnameLength, message), "hostnamePrefix");
         }
     }

@@ -4,8 +4,10 @@
 mod beyond;
 mod cases;
 mod cli;
+mod examples;
 mod parity;
 mod properties;
 mod scalars;
 mod splitting;
+mod styled;
 mod tidy;

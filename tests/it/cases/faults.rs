@@ -199,6 +199,15 @@ fn one_hostname_for_two_clusters() {
 }
 
 #[test]
+fn a_cluster_that_is_there_twice() {
+    let (head, cluster) = ONE_CLUSTER.split_once("items:\n").unwrap();
+    let twice = Case::of(&format!("{head}items:\n{cluster}{cluster}"));
+    twice.finds(&["error duplicate-cluster one"]);
+    let other = cluster.replace("{name: one}", "{name: one, namespace: other}");
+    Case::of(&format!("{head}items:\n{cluster}{other}")).finds(&[]);
+}
+
+#[test]
 fn a_duplicate_key_is_an_error_where_it_is_read() {
     let case = Case::run("duplicate-key");
     case.finds(&["error duplicate-key dup"]);

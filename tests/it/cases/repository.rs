@@ -83,6 +83,18 @@ fn an_output_is_regenerated_where_it_stands() {
 }
 
 #[test]
+fn an_output_that_is_up_to_date_keeps_its_text() {
+    let case = Case::run("enabled-and-nothing-else");
+    let ports = "ports:\n      - name: vk-n0\n        port: 6379\n        targetPort: vk-n0\n";
+    let reviewed = case
+        .output
+        .replace("kind: Service\n", "kind: Service  # reviewed\n")
+        .replace(ports, "ports: [{port: 6379, targetPort: vk-n0, name: vk-n0}]\n");
+    assert!(reviewed.contains("# reviewed") && reviewed.contains("ports: [{"));
+    assert_eq!(run(&reviewed).text.to_string(), reviewed);
+}
+
+#[test]
 fn stale_outputs_go_and_others_stay() {
     let case = Case::run("scale-in");
     case.finds(&["info stale-removed valkey-shrink-shard-2", "warning orphan-left valkey-other-shard-2"]);
@@ -201,6 +213,14 @@ fn a_list_inside_of_items_is_looked_into() {
     case.finds(&[]);
     assert!(case.output.starts_with(&case.input));
     assert_eq!(case.names("Service"), ["valkey-inner-shard-0"]);
+    // An output in there cannot be replaced, and must not be doubled.
+    let old = "      - {apiVersion: v1, kind: Service, metadata: {name: valkey-inner-shard-0, namespace: cache, labels: {valkey.io/cluster: inner, valkey.io/shard-index: \"0\"}}}\n";
+    let with_old = Case::of(&(case.input.clone() + old));
+    with_old.finds(&["error foreign-object valkey-inner-shard-0"]);
+    let current = format!("      - {}\n", case.get("Service", "valkey-inner-shard-0"));
+    let with_current = Case::of(&(case.input.clone() + &current));
+    with_current.finds(&[]);
+    assert_eq!((with_current.names("Service"), with_current.names("ValkeyNode")), (NONE.to_vec(), vec!["inner-0-0"]));
 }
 
 #[test]
