@@ -1,0 +1,78 @@
+//! What pipelines print, as it lies in `examples/`: every reference must lead to something. `tools/test-kustomize.sh` and
+//! others hold these files against the real tools.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use expose_valkey::krm::{manifests, yaml};
+use serde_json::{Value, json};
+
+fn objects(path: &str) -> Vec<Value> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(path)).unwrap();
+    manifests::documents(&text).into_iter().map(|range| yaml::parse(&text[range]).unwrap().value().unwrap()).collect()
+}
+
+fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn of_kind<'o>(objects: &'o [Value], kind: &str) -> Vec<&'o Value> {
+    objects.iter().filter(|object| object["kind"] == kind).collect()
+}
+
+/// Namespace and name.
+fn id(object: &Value) -> (&str, &str) {
+    (text(object, "/metadata/namespace"), text(object, "/metadata/name"))
+}
+
+#[test]
+fn references_lead_to_objects_of_the_output() {
+    for file in ["kustomize-overlay/overlay/expected.yaml", "kustomize-overlay/both/expected.yaml"] {
+        let objects = objects(file);
+        let names = |kind: &str| of_kind(&objects, kind).into_iter().map(id).collect::<BTreeSet<_>>();
+        let (services, gateways, secrets) = (names("Service"), names("Gateway"), names("Secret"));
+        let routes = of_kind(&objects, "TCPRoute");
+        assert_eq!(routes.len(), 4, "{file}");
+        for route in routes {
+            let namespace = id(route).0;
+            assert!(services.contains(&(namespace, text(route, "/spec/rules/0/backendRefs/0/name"))), "{file}: {route}");
+            assert!(gateways.contains(&(namespace, text(route, "/spec/parentRefs/0/name"))), "{file}: {route}");
+            let port = &route["spec"]["parentRefs"][0]["port"];
+            let listeners = of_kind(&objects, "Gateway")[0]["spec"]["listeners"].as_array().unwrap();
+            assert_eq!(listeners.iter().filter(|listener| listener["port"] == *port).count(), 1, "{file}: {route}");
+        }
+        let cluster = of_kind(&objects, "ValkeyCluster")[0];
+        assert!(secrets.contains(&(id(cluster).0, text(cluster, "/spec/users/0/passwordSecret/name"))), "{file}: {cluster}");
+        for object in of_kind(&objects, "ValkeyCluster").into_iter().chain(of_kind(&objects, "ValkeyNode")) {
+            if let Some(name) = object.pointer("/spec/externalAccess/gateway/gatewayRef/name").and_then(Value::as_str) {
+                assert!(gateways.contains(&(id(object).0, name)), "{file}: {object}");
+            }
+        }
+    }
+}
+
+/// The operator finds its objects by names and labels that come from the cluster's name as it is applied.
+#[test]
+fn names_labels_and_selectors_are_of_the_final_name_of_the_cluster() {
+    for (file, cluster) in [("overlay", "prod-cache"), ("generator", "queue"), ("both", "prod-cache"), ("both", "queue")] {
+        let objects = objects(&format!("kustomize-overlay/{file}/expected.yaml"));
+        let ours = |kind: &str| {
+            let all = of_kind(&objects, kind).into_iter();
+            all.filter(|object| object["metadata"]["labels"]["valkey.io/cluster"] == *cluster).collect::<Vec<_>>()
+        };
+        let services = ours("Service");
+        assert_eq!(services.len(), 2, "{file} {cluster}");
+        for (shard, service) in services.iter().enumerate() {
+            assert_eq!(id(service), ("shop", format!("valkey-{cluster}-shard-{shard}").as_str()));
+            assert_eq!(service["spec"]["selector"], json!({"valkey.io/cluster": cluster, "valkey.io/shard-index": shard.to_string()}));
+        }
+        let nodes = ours("ValkeyNode");
+        let names: Vec<_> = nodes.iter().map(|node| id(node)).collect();
+        let expected = ["0-0", "0-1", "1-0", "1-1"].map(|node| format!("{cluster}-{node}"));
+        assert_eq!(names, expected.iter().map(|name| ("shop", name.as_str())).collect::<Vec<_>>(), "{file}");
+        for node in nodes {
+            assert_eq!(node["spec"]["serverConfigMapName"], *format!("valkey-{cluster}"), "{file}");
+        }
+    }
+}
