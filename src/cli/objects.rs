@@ -21,16 +21,25 @@ pub(super) struct Document<'f> {
     tree: Node<'f>,
 }
 
+/// Manifests that were read, and what exposes their clusters.
+pub(super) struct Loaded {
+    pub(super) files: Vec<File>,
+    /// The functionConfig, given or found.
+    pub(super) config: Option<Object>,
+    pub(super) exposure: Exposure,
+}
+
 /// Reads the manifests, exposes their clusters, and gives each finding its line.
-pub(super) fn load(input: &Input) -> (Vec<File>, Exposure) {
+pub(super) fn load(input: &Input) -> Loaded {
     let mut findings = Vec::new();
     let files = files::read(&input.files, &mut findings);
     let config_files = input.config.as_ref().map(|path| files::read(std::slice::from_ref(path), &mut findings));
+    let mut config = None;
     let mut exposure = if finding::any_error(&findings) {
         Exposure::default()
     } else {
         let (objects, documents) = read(&files, &mut findings);
-        let config = config(&objects, config_files.as_deref(), &mut findings);
+        config = find_config(&objects, config_files.as_deref(), &mut findings);
         let unreadable = finding::any_error(&findings);
         let mut exposure = expose(&objects, config.as_ref());
         if unreadable {
@@ -51,7 +60,7 @@ pub(super) fn load(input: &Input) -> (Vec<File>, Exposure) {
     findings.append(&mut exposure.findings);
     finding::sort(&mut findings);
     exposure.findings = findings;
-    (files, exposure)
+    Loaded { files, config, exposure }
 }
 
 pub(super) fn read<'f>(files: &'f [File], findings: &mut Vec<Finding>) -> (Vec<Object>, Vec<Document<'f>>) {
@@ -100,7 +109,7 @@ fn may_concern(text: &str) -> bool {
     ["ValkeyCluster", "ValkeyNode", "ExposeValkey", "TCPRoute", "tcproutes", "Gateway", "valkey-"].iter().any(|word| text.contains(word))
 }
 
-fn config(objects: &[Object], files: Option<&[File]>, findings: &mut Vec<Finding>) -> Option<Object> {
+fn find_config(objects: &[Object], files: Option<&[File]>, findings: &mut Vec<Finding>) -> Option<Object> {
     let is_config = |object: &&Object| object.reference.api_version == CONFIG_API && object.reference.kind == "ExposeValkey";
     let Some(files) = files else {
         let mut configs = objects.iter().filter(is_config);

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use expose_valkey::krm::{manifests, yaml};
 use serde_json::{Value, json};
@@ -75,4 +76,24 @@ fn names_labels_and_selectors_are_of_the_final_name_of_the_cluster() {
             assert_eq!(node["spec"]["serverConfigMapName"], *format!("valkey-{cluster}"), "{file}");
         }
     }
+}
+
+/// A list on standard output is what the function would make of it, settings and all.
+#[test]
+fn a_list_is_rendered_with_the_given_functionconfig() {
+    let run = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_expose-valkey")).current_dir(env!("CARGO_MANIFEST_DIR")).args(args).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        yaml::parse(std::str::from_utf8(&output.stdout).unwrap()).unwrap().value().unwrap()
+    };
+    let base = "examples/kustomize-overlay/base";
+    let files = ["render", "--in-list", "-f", &format!("{base}/cluster.yaml"), "-f", &format!("{base}/gateway.yaml")].map(str::to_owned);
+    let mut args: Vec<&str> = files.iter().map(String::as_str).collect();
+    let plain = run(&args);
+    args.extend(["-c", "examples/kustomize-overlay/overlay/expose.yaml"]);
+    let with_config = run(&args);
+    let listeners = |list: &Value| of_kind(list["items"].as_array().unwrap(), "Gateway")[0]["spec"]["listeners"].as_array().unwrap().len();
+    assert_eq!((listeners(&plain), listeners(&with_config)), (1, 5));
+    assert_eq!(with_config["functionConfig"]["kind"], "ExposeValkey");
+    assert!(plain.get("functionConfig").is_none() && with_config.get("results").is_none());
 }
