@@ -9,7 +9,7 @@ use crate::check;
 use crate::finding::{self, Finding};
 use crate::object::Object;
 use crate::own::{self, ByCluster};
-use crate::render::{self, TLS_ROUTE};
+use crate::render::{self, Gvk, TLS_ROUTE};
 use crate::validate::{self, Config, Exposed, Observed};
 
 /// What a set of objects comes to.
@@ -17,14 +17,31 @@ use crate::validate::{self, Config, Exposed, Observed};
 pub struct Exposure {
     /// Clusters whose external access is on and that are valid, in the order of the objects.
     pub clusters: Vec<Exposed>,
-    /// Objects of each of these clusters. Empty if anything is wrong.
-    pub rendered: Vec<Vec<Value>>,
+    /// The version that routes come out in, if they do.
+    routes: Option<Gvk>,
     /// The settings that held.
     pub config: Config,
     /// All findings, in no order yet.
     pub findings: Vec<Finding>,
     /// Namespace and name of every cluster seen, exposed or not: their stale outputs may go.
     pub known: HashSet<(Option<String>, String)>,
+}
+
+impl Exposure {
+    /// The objects of one of the clusters. Cluster by cluster, so that those of a thousand need not be in memory at once.
+    #[must_use]
+    pub fn render(&self, cluster: &Exposed) -> Vec<Value> {
+        render::cluster(cluster, &self.config, self.routes)
+    }
+
+    /// The objects of all clusters; none if anything is wrong.
+    #[must_use]
+    pub fn rendered(&self) -> Vec<Value> {
+        if finding::any_error(&self.findings) {
+            return Vec::new();
+        }
+        self.clusters.iter().flat_map(|cluster| self.render(cluster)).collect()
+    }
 }
 
 /// Reads the functionConfig, validates and plans each cluster, checks them together, and renders.
@@ -50,9 +67,7 @@ pub fn expose(objects: &[Object], function_config: Option<&Object>) -> Exposure 
         Routes::Tls => Some(TLS_ROUTE),
         Routes::Tcp | Routes::No => None,
     };
-    if !finding::any_error(findings) {
-        exposure.rendered = exposure.clusters.iter().map(|cluster| render::cluster(cluster, &config, version)).collect();
-    }
+    exposure.routes = version;
     exposure.config = config;
     exposure
 }

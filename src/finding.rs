@@ -212,7 +212,7 @@ impl fmt::Display for Finding {
 
 /// Puts findings in the order in which they are shown: by object as they lie in the input, errors first in each.
 pub fn sort(findings: &mut [Finding]) {
-    findings.sort_by(|a, b| (a.order, a.severity).cmp(&(b.order, b.severity)));
+    findings.sort_by_key(|finding| (finding.order, finding.severity));
 }
 
 /// Whether any finding is an error.

@@ -1,5 +1,7 @@
 //! The KRM function: a ResourceList in, the same list out with what exposes its clusters.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::expose::expose;
@@ -42,7 +44,7 @@ pub fn run(input: &str) -> Output<'_> {
     let config = list.function_config.as_ref().map(|read| Object::new(read.value.clone(), annotations::file(&read.value), 0));
     let mut exposure = expose(&selection.objects, config.as_ref());
     findings.append(&mut exposure.findings);
-    let mut change = if finding::any_error(&findings) { Change::default() } else { merge(&list, &mut exposure, &selection, &mut findings) };
+    let mut change = if finding::any_error(&findings) { Change::default() } else { merge(&list, &exposure, &selection, &mut findings) };
     finding::sort(&mut findings);
     if finding::any_error(&findings) {
         change = Change::default();
@@ -66,10 +68,7 @@ fn results(present: &[Value], findings: &[Finding]) -> Option<Vec<Value>> {
         own && result.get("severity").and_then(Value::as_str) == Some("error")
     };
     let mut results: Vec<Value> = present.iter().filter(|result| !is_own_error(result)).cloned().collect();
-    for result in findings.iter().map(Finding::to_result) {
-        if !results.contains(&result) {
-            results.push(result);
-        }
-    }
+    let mut there: HashSet<String> = results.iter().map(Value::to_string).collect();
+    results.extend(findings.iter().map(Finding::to_result).filter(|result| there.insert(result.to_string())));
     (results != present).then_some(results)
 }

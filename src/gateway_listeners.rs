@@ -26,7 +26,7 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Se
         }
         let Ok(tree) = list.item_tree(item) else { continue };
         if let Some(spec) = tree.node.get("spec") {
-            change.edits.extend(entries.edits(list.text, &tree, spec, "listeners"));
+            change.edits.extend(entries.edits(&tree, spec, "listeners"));
         }
     }
 }

@@ -15,11 +15,8 @@ use crate::rule::Rule;
 use crate::select::{Selected, Selection};
 use crate::validate::{Exposed, full_name};
 
-/// What the file of a cluster's objects is called, behind the cluster's name.
-pub(crate) const FILE_SUFFIX: &str = "-external-access.yaml";
-
 /// The changes to the list, and what must be said about them.
-pub(crate) fn merge(list: &ResourceList<'_>, exposure: &mut Exposure, selection: &Selection, findings: &mut Vec<Finding>) -> Change {
+pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Selection, findings: &mut Vec<Finding>) -> Change {
     let mut change = Change::default();
     gateway_listeners::merge(list, exposure, selection, &mut change);
     let mut wanted: HashSet<Key> = HashSet::new();
@@ -37,14 +34,13 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &mut Exposure, selection:
         }
     }
     let mut files = Files::new(selection);
-    let rendered = std::mem::take(&mut exposure.rendered);
-    for (cluster, objects) in exposure.clusters.iter().zip(rendered) {
-        for value in objects {
+    for cluster in &exposure.clusters {
+        for value in exposure.render(cluster) {
             let Some(key) = own::key_of_value(&value) else { continue };
             match present.get(&key).and_then(|indexes| indexes.first()) {
                 None => match in_lists.get(&key) {
                     Some(object) => findings.extend(in_list(object, &value)),
-                    None => change.appended.push(files.place(cluster, value)),
+                    None => change.appended.push(list.new_item(&files.place(cluster, value))),
                 },
                 Some(index) => replace(*index, value, selection, &mut change, findings),
             }
@@ -52,6 +48,7 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &mut Exposure, selection:
         }
     }
     remove_stale(exposure, selection, &wanted, &present, &mut change, findings);
+    findings.extend(referred_to(list, selection, &change));
     change
 }
 
@@ -71,6 +68,17 @@ fn replace(index: usize, mut value: Value, selection: &Selection, change: &mut C
     if value != object.value {
         change.replaced.push((origin.item, origin.end, value));
     }
+}
+
+/// Objects that cannot go or change, because aliases in other items stand for what is in them.
+fn referred_to(list: &ResourceList<'_>, selection: &Selection, change: &Change) -> Vec<Finding> {
+    let touched: HashSet<usize> =
+        change.replaced.iter().map(|(item, ..)| *item).chain(change.removed.iter().map(|(item, _)| *item)).collect();
+    let referred_to = |origin: &Selected| list.items.get(origin.item).is_some_and(|item| list.is_referred_to(item));
+    let origins = selection.objects.iter().zip(&selection.origins);
+    let objects = origins.filter(|(_, origin)| touched.contains(&origin.item) && referred_to(origin)).map(|(object, _)| object);
+    let message = "this output of an earlier run holds an anchor that other items refer to: write the value out where it is used, then remove this object";
+    objects.map(|object| object.finding(Finding::error(Rule::ForeignObject, message).at("metadata.name"))).collect()
 }
 
 /// What lies in a `List` inside of the items passes as it is, and one more of its name would be one too many.
@@ -145,7 +153,7 @@ impl Files {
     fn place(&mut self, cluster: &Exposed, mut value: Value) -> Value {
         let Some(file) = &cluster.file else { return value };
         let folder = file.path.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
-        let path = format!("{folder}{}{FILE_SUFFIX}", cluster.name());
+        let path = format!("{folder}{}{}", cluster.name(), annotations::FILE_SUFFIX);
         let index = self.next.entry(path.clone()).or_default();
         let mut more = Map::new();
         for (path_key, index_key) in annotations::PATH.iter().zip(annotations::INDEX) {

@@ -4,9 +4,10 @@ use memchr::memmem;
 use serde_json::Value;
 
 use crate::finding::{Finding, Severity};
-use crate::krm::yaml::{Problem, ProblemKind, line_of};
+use crate::krm::annotations::FILE_SUFFIX;
+use crate::krm::lines::line_of;
+use crate::krm::yaml::{Problem, ProblemKind};
 use crate::krm::{Item, ResourceList, Tree, annotations};
-use crate::merge::FILE_SUFFIX;
 use crate::object::Object;
 use crate::render::CLUSTER_LABEL;
 use crate::rule::Rule;
@@ -27,11 +28,14 @@ pub(crate) struct Selected {
 pub(crate) struct Selection {
     pub(crate) objects: Vec<Object>,
     pub(crate) origins: Vec<Selected>,
+    /// NodePorts of ours may be fixed: whose Services have NodePorts matters then.
+    fixed_node_ports: bool,
 }
 
 /// Reads what concerns us.
 pub(crate) fn select(list: &ResourceList<'_>, findings: &mut Vec<Finding>) -> Selection {
-    let mut selection = Selection::default();
+    let fixed_node_ports = ["nodePorts", "nodePortBase"].iter().any(|key| memmem::find(list.text.as_bytes(), key.as_bytes()).is_some());
+    let mut selection = Selection { fixed_node_ports, ..Selection::default() };
     let mut files = memmem::find_iter(list.text.as_bytes(), FILE_SUFFIX).peekable();
     for (index, item) in list.items.iter().enumerate() {
         let mut names_our_file = false;
@@ -40,7 +44,7 @@ pub(crate) fn select(list: &ResourceList<'_>, findings: &mut Vec<Finding>) -> Se
         }
         let text = list.item_text(item);
         match item.head {
-            Some((api_version, kind)) if !names_our_file && !concerns(api_version, kind, text) => continue,
+            Some((api_version, kind)) if !names_our_file && !concerns(api_version, kind, text, selection.fixed_node_ports) => continue,
             _ => read(list, index, item, text, &mut selection, findings),
         }
     }
@@ -48,15 +52,16 @@ pub(crate) fn select(list: &ResourceList<'_>, findings: &mut Vec<Finding>) -> Se
 }
 
 /// Whether an object of this kind may concern us; the text decides where the kind alone does not.
-fn concerns(api_version: &str, kind: &str, text: &str) -> bool {
+fn concerns(api_version: &str, kind: &str, text: &str, fixed_node_ports: bool) -> bool {
     let contains = |word: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+    let has_escape = || memchr::memchr(b'\\', text.as_bytes()).is_some();
     match kind {
         "ValkeyCluster" | "ValkeyNode" => api_version.starts_with("valkey.io/"),
         "TCPRoute" | "TLSRoute" | "Gateway" | "ListenerSet" => api_version.starts_with("gateway.networking.k8s.io/"),
-        // Ours are named `valkey-…`, and the NodePorts of others must not be ours. A backslash may hide any letter of that in a
-        // quoted string.
-        "Service" => contains("valkey-") || contains("nodePort") || memchr::memchr(b'\\', text.as_bytes()).is_some(),
-        "DNSEndpoint" | "Certificate" => contains("valkey-") || memchr::memchr(b'\\', text.as_bytes()).is_some(),
+        // What names of ours end with; a backslash may hide any letter of that in a quoted string. The NodePorts of others matter
+        // where ours are fixed.
+        "Service" => contains("-shard-") || contains("-bootstrap") || has_escape() || (fixed_node_ports && contains("nodePort")),
+        "DNSEndpoint" | "Certificate" => contains("-external") || has_escape(),
         "Namespace" => true,
         "CustomResourceDefinition" => contains("tcproutes"),
         _ => kind.ends_with("List"),
@@ -70,7 +75,7 @@ fn read<'a>(list: &ResourceList<'a>, index: usize, item: &Item<'a>, text: &str, 
     };
     let head = |key: &str| tree.node.get(key).and_then(|node| node.text()).unwrap_or_default().to_owned();
     let (api_version, kind) = (head("apiVersion"), head("kind"));
-    if item.head.is_none() && !concerns(&api_version, &kind, text) && !text.contains("-external-access.yaml") {
+    if item.head.is_none() && !concerns(&api_version, &kind, text, selection.fixed_node_ports) && !text.contains("-external-access.yaml") {
         return;
     }
     let end = tree.end();
@@ -79,7 +84,8 @@ fn read<'a>(list: &ResourceList<'a>, index: usize, item: &Item<'a>, text: &str, 
             let is_list = kind.ends_with("List") && read.value.get("items").is_some_and(Value::is_array);
             if let (true, Some(inner)) = (is_list, read.value.get("items").and_then(Value::as_array)) {
                 for value in inner {
-                    selection.push(Object::new(value.clone(), annotations::file(value), index), Selected { item: index, end, nested: true });
+                    selection
+                        .push(Object::new(value.clone(), annotations::file(value), index), Selected { item: index, end, nested: true });
                 }
             } else {
                 let file = annotations::file(&read.value);
@@ -87,7 +93,9 @@ fn read<'a>(list: &ResourceList<'a>, index: usize, item: &Item<'a>, text: &str, 
             }
         }
         // What only passes by may be as odd as it likes.
-        Err(problems) if kind == "ValkeyCluster" || text.contains(CLUSTER_LABEL) || (kind.ends_with("List") && text.contains("ValkeyCluster")) => {
+        Err(problems)
+            if kind == "ValkeyCluster" || text.contains(CLUSTER_LABEL) || (kind.ends_with("List") && text.contains("ValkeyCluster")) =>
+        {
             let object = identity(&tree, index);
             findings.extend(problems.iter().map(|problem| object.finding(problem_finding(list.text, problem))));
         }
@@ -127,13 +135,14 @@ fn identity(tree: &Tree<'_>, order: usize) -> Object {
 #[must_use]
 pub fn problem_finding(text: &str, problem: &Problem) -> Finding {
     let (rule, message) = match problem.kind {
-        ProblemKind::Syntax | ProblemKind::UnknownAnchor => (Rule::YamlSyntax, format!("line {}: {}", line_of(text, problem.offset), problem.message)),
+        ProblemKind::Syntax | ProblemKind::UnknownAnchor => {
+            (Rule::YamlSyntax, format!("line {}: {}", line_of(text, problem.offset), problem.message))
+        }
         ProblemKind::DuplicateKey => (Rule::DuplicateKey, format!("line {}: {}", line_of(text, problem.offset), problem.message)),
         ProblemKind::Budget => (Rule::Budget, format!("line {}: {}", line_of(text, problem.offset), problem.message)),
-        ProblemKind::Documents => (
-            Rule::NotAList,
-            format!("one ResourceList is expected; line {}: {}", line_of(text, problem.offset), problem.message),
-        ),
+        ProblemKind::Documents => {
+            (Rule::NotAList, format!("one ResourceList is expected; line {}: {}", line_of(text, problem.offset), problem.message))
+        }
         ProblemKind::NotAList => (Rule::NotAList, problem.message.clone()),
     };
     let mut finding = Finding { severity: Severity::Error, ..Finding::error(rule, message) };

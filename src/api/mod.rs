@@ -4,10 +4,12 @@
 mod external_access;
 mod function_config;
 
-pub use external_access::{EndpointType, ExternalAccess, Gateway, GatewayRef, IpFamilyPolicy, NodePorts, ServiceType, TrafficPolicy, extension_fields};
+pub use external_access::{
+    EndpointType, ExternalAccess, Gateway, GatewayRef, IpFamilyPolicy, NodePorts, ServiceType, TrafficPolicy, extension_fields,
+};
 pub use function_config::{
-    CertManager, Certificates, ClusterRule, Dns, Emit, ExposeValkey, ExposeValkeySpec, GatewayApi, Gitops, IssuerRef, Listeners, Order, Pinned, Prune, Routes, Selector,
-    TcpRouteVersion,
+    CertManager, Certificates, ClusterRule, Dns, Emit, ExposeValkey, ExposeValkeySpec, GatewayApi, Gitops, IssuerRef, Listeners, Order,
+    Pinned, Prune, Routes, Selector, TcpRouteVersion,
 };
 
 /// Group and version of the operator's API.

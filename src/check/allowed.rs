@@ -25,7 +25,11 @@ pub(super) fn namespaces(clusters: &[Exposed], config: &Config, objects: &[Objec
         if allowed {
             continue;
         }
-        let field = if config.listeners == Listeners::ListenerSet { "spec.allowedListeners.namespaces" } else { "allowedRoutes.namespaces of its listeners" };
+        let field = if config.listeners == Listeners::ListenerSet {
+            "spec.allowedListeners.namespaces"
+        } else {
+            "allowedRoutes.namespaces of its listeners"
+        };
         let message = format!(
             "Gateway {} does not let {what} of namespace {} attach: allow it in `{field}`, by `from: Selector` with the label `kubernetes.io/metadata.name: {}`",
             shown(&key),

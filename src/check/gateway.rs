@@ -91,7 +91,11 @@ pub(super) fn listeners(clusters: &[Exposed], config: &Config, findings: &mut Ve
             shown(key),
             ports.len()
         );
-        let finding = if config.listeners == Listeners::Gateway { Finding::error(Rule::ListenerCount, message) } else { Finding::warning(Rule::ListenerCount, message) };
+        let finding = if config.listeners == Listeners::Gateway {
+            Finding::error(Rule::ListenerCount, message)
+        } else {
+            Finding::warning(Rule::ListenerCount, message)
+        };
         findings.push(last.finding(finding.at("spec.externalAccess.gateway.gatewayRef.name").current(key.1.clone())));
     }
 }
@@ -136,7 +140,9 @@ pub(super) fn gateways_in_list(clusters: &[Exposed], config: &Config, objects: &
                     "`emit.listeners: Gateway` adds listeners to Gateway {}, which is not in the list: add it, or use `ListenerSet`",
                     shown(&key)
                 );
-                findings.push(cluster.finding(Finding::error(Rule::GatewayNotInList, message).at("spec.externalAccess.gateway.gatewayRef.name")));
+                findings.push(
+                    cluster.finding(Finding::error(Rule::GatewayNotInList, message).at("spec.externalAccess.gateway.gatewayRef.name")),
+                );
             }
             (Listeners::Gateway, Some(object)) => foreign_listeners(cluster, object, &shown(&key), findings),
             _ => {}
@@ -171,11 +177,15 @@ fn missing_listeners(cluster: &Exposed, object: &Object, gateway: &str, findings
             Some(other) => format!("its listener for that port is {other}"),
             None => "it has no listener for that port".to_owned(),
         };
-        let mut listener = json!({"name": format!("vk-{}-{}-{}", cluster.name(), node.shard, node.index), "port": port.get(), "protocol": protocol});
+        let mut listener =
+            json!({"name": format!("vk-{}-{}-{}", cluster.name(), node.shard, node.index), "port": port.get(), "protocol": protocol});
         if let (Some(listener), "TLS") = (listener.as_object_mut(), protocol) {
             listener.insert("tls".to_owned(), json!({"mode": "Passthrough"}));
         }
-        let message = format!("node {} is reached on port {port} of Gateway {gateway}, but {has}: add the listener {listener}, or set `emit.listeners`", node.name);
+        let message = format!(
+            "node {} is reached on port {port} of Gateway {gateway}, but {has}: add the listener {listener}, or set `emit.listeners`",
+            node.name
+        );
         let finding = Finding::warning(Rule::ListenerMissing, message).at("spec.externalAccess.gateway.basePort");
         findings.push(cluster.finding(finding.proposed(listener)));
     }
@@ -188,9 +198,19 @@ fn foreign_listeners(cluster: &Exposed, object: &Object, gateway: &str, findings
         let own = render::gateway_listener(cluster, node);
         let foreign = listeners_of(object).iter().find(|listener| has_port(listener, port) && text(listener, "name") != text(&own, "name"));
         let own_prefix = text(&own, "name").trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
-        let Some(foreign) = foreign.filter(|listener| !text(listener, "name").starts_with(own_prefix) && text(listener, "protocol") != "UDP") else { continue };
-        let message = format!("port {port} of Gateway {gateway}, which node {} needs, already has the listener `{}`: choose another `basePort`", node.name, text(foreign, "name"));
-        findings.push(cluster.finding(Finding::error(Rule::ListenerOverlap, message).at("spec.externalAccess.gateway.basePort").current(port.get())));
+        let Some(foreign) =
+            foreign.filter(|listener| !text(listener, "name").starts_with(own_prefix) && text(listener, "protocol") != "UDP")
+        else {
+            continue;
+        };
+        let message = format!(
+            "port {port} of Gateway {gateway}, which node {} needs, already has the listener `{}`: choose another `basePort`",
+            node.name,
+            text(foreign, "name")
+        );
+        findings.push(
+            cluster.finding(Finding::error(Rule::ListenerOverlap, message).at("spec.externalAccess.gateway.basePort").current(port.get())),
+        );
         return;
     }
 }

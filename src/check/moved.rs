@@ -39,7 +39,9 @@ pub(super) fn ports(cluster: &Exposed, own: &ByCluster<'_>, findings: &mut Vec<F
     message.push_str("; firewalls and listeners must follow. ");
     match stride_before(cluster, &before) {
         Some(stride) => message.push_str(&format!("`portsPerShard: {stride}` keeps them where they are")),
-        None => message.push_str(&format!("`portsPerShard` of {needed} or more from the start would have kept them: set it now, with room for more replicas")),
+        None => message.push_str(&format!(
+            "`portsPerShard` of {needed} or more from the start would have kept them: set it now, with room for more replicas"
+        )),
     }
     findings.push(cluster.finding(Finding::warning(Rule::PortsMoved, message).at("spec.replicas")));
 }

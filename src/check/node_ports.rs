@@ -38,9 +38,15 @@ pub(super) fn taken(clusters: &[Exposed], objects: &[Object], findings: &mut Vec
             }
         }
         let Some((port, other)) = taken.first() else { continue };
-        let more = if taken.len() > 1 { format!(", and {} more of its ports are taken", taken.len().saturating_sub(1)) } else { String::new() };
-        let message = format!("NodePort {port} of cluster {} belongs to {other}{more}: choose another `nodePorts.base`, or pinned ports that are free", cluster.full_name());
-        findings.push(cluster.finding(Finding::error(Rule::NodePortTaken, message).at("spec.externalAccess.nodePorts.base").current(port.get())));
+        let more =
+            if taken.len() > 1 { format!(", and {} more of its ports are taken", taken.len().saturating_sub(1)) } else { String::new() };
+        let message = format!(
+            "NodePort {port} of cluster {} belongs to {other}{more}: choose another `nodePorts.base`, or pinned ports that are free",
+            cluster.full_name()
+        );
+        findings.push(
+            cluster.finding(Finding::error(Rule::NodePortTaken, message).at("spec.externalAccess.nodePorts.base").current(port.get())),
+        );
     }
 }
 

@@ -11,7 +11,9 @@ use crate::rule::Rule;
 
 /// Decides the version, with a warning where the list's own CustomResourceDefinition does not serve it.
 pub fn route_version(setting: TcpRouteVersion, objects: &[Object], own: &ByCluster<'_>, findings: &mut Vec<Finding>) -> Gvk {
-    let definition = objects.iter().find(|o| o.reference.kind == "CustomResourceDefinition" && o.reference.name == "tcproutes.gateway.networking.k8s.io");
+    let definition = objects
+        .iter()
+        .find(|o| o.reference.kind == "CustomResourceDefinition" && o.reference.name == "tcproutes.gateway.networking.k8s.io");
     let served = definition.map(served_versions);
     let version = match setting {
         TcpRouteVersion::V1 => TCP_ROUTE_V1,
@@ -26,7 +28,10 @@ pub fn route_version(setting: TcpRouteVersion, objects: &[Object], own: &ByClust
     if let (Some(definition), Some(served)) = (definition, served) {
         let short = version.api_version.rsplit('/').next().unwrap_or_default();
         if !served.is_empty() && !served.iter().any(|v| v == short) {
-            let message = format!("TCPRoutes are written as {short}, and this definition serves {} only: set `gatewayAPI.tcpRoute`", served.join(", "));
+            let message = format!(
+                "TCPRoutes are written as {short}, and this definition serves {} only: set `gatewayAPI.tcpRoute`",
+                served.join(", ")
+            );
             findings.push(definition.finding(Finding::warning(Rule::RouteVersion, message).at("spec.versions")));
         }
     }

@@ -28,7 +28,12 @@ pub(super) fn run(input: &Input, format: Format, out: &mut dyn Write, err: &mut 
             out.write_all(&text.into_inner())?;
             if !any_error(&exposure.findings) {
                 let nodes: usize = exposure.clusters.iter().map(|cluster| cluster.plan.nodes().count()).sum();
-                writeln!(err, "{} of {} ValkeyClusters with external access, {nodes} nodes: no errors", exposure.clusters.len(), exposure.known.len())?;
+                writeln!(
+                    err,
+                    "{} of {} ValkeyClusters with external access, {nodes} nodes: no errors",
+                    exposure.clusters.len(),
+                    exposure.known.len()
+                )?;
             }
         }
     }

@@ -75,14 +75,14 @@ fn push(files: &mut Vec<File>, name: String, bytes: Vec<u8>, explicit: bool, fin
 }
 
 /// Writes a file, whole or not at all: a reader sees the old text or the new one.
-pub(super) fn write(path: &Path, text: &str) -> Result<(), Finding> {
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Box<Finding>> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".new");
     let new = path.with_file_name(name);
     let written = fs::write(&new, text).and_then(|()| fs::rename(&new, path));
     written.map_err(|error| {
         let _ = fs::remove_file(&new);
-        Finding::error(Rule::File, format!("cannot write `{}`: {error}", path.display()))
+        Box::new(Finding::error(Rule::File, format!("cannot write `{}`: {error}", path.display())))
     })
 }
 

@@ -61,7 +61,9 @@ enum Command {
         check: bool,
     },
     /// Write NodePorts that Kubernetes has allocated into the ExposeValkey of some manifests, so that they stay
-    #[command(after_help = "Example:\n  kubectl get services -A -o yaml > services.yaml\n  expose-valkey pin -f manifests/ --ports-from services.yaml")]
+    #[command(
+        after_help = "Example:\n  kubectl get services -A -o yaml > services.yaml\n  expose-valkey pin -f manifests/ --ports-from services.yaml"
+    )]
     Pin {
         #[command(flatten)]
         input: Input,
@@ -129,7 +131,9 @@ impl Cli {
     pub fn run(self, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
         match self.command {
             None => as_function(out, err),
-            Some(Command::Render { input, in_list, output, check }) => render::run(&input, &render::Target { in_list, output, check }, out, err),
+            Some(Command::Render { input, in_list, output, check }) => {
+                render::run(&input, &render::Target { in_list, output, check }, out, err)
+            }
             Some(Command::Pin { input, ports_from }) => pin::run(&input, &ports_from, err),
             Some(Command::Check { input, format }) => check::run(&input, format, out, err),
             Some(Command::Ports { input, output }) => ports::run(&input, output, out, err),
@@ -151,7 +155,7 @@ fn as_function(out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
     let text = match text(read_stdin()?) {
         Ok(text) => text,
         Err(finding) => {
-            findings::print(&[finding], err)?;
+            findings::print(&[*finding], err)?;
             return Ok(FAILED);
         }
     };
@@ -175,13 +179,13 @@ fn read_stdin() -> io::Result<Vec<u8>> {
 }
 
 /// Input as text; one that is empty or not UTF-8 is a finding.
-fn text(input: Vec<u8>) -> Result<String, Finding> {
+fn text(input: Vec<u8>) -> Result<String, Box<Finding>> {
     if input.iter().all(u8::is_ascii_whitespace) {
         let message = "standard input is empty: a ResourceList is expected; for plain manifests use `expose-valkey render -f FILE`";
-        return Err(Finding::error(Rule::NotAList, message));
+        return Err(Box::new(Finding::error(Rule::NotAList, message)));
     }
     String::from_utf8(input).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Finding::error(Rule::YamlSyntax, format!("the input is not UTF-8: byte {at} is not part of a character"))
+        Box::new(Finding::error(Rule::YamlSyntax, format!("the input is not UTF-8: byte {at} is not part of a character")))
     })
 }

@@ -7,8 +7,9 @@ use super::files::{self, File};
 use crate::api::CONFIG_API;
 use crate::expose::{Exposure, expose};
 use crate::finding::{self, FileRef, Finding};
-use crate::krm::yaml::{self, Node, line_of};
+use crate::krm::lines::line_of;
 use crate::krm::manifests;
+use crate::krm::yaml::{self, Node};
 use crate::object::Object;
 use crate::rule::Rule;
 use crate::select::problem_finding;
@@ -40,11 +41,7 @@ pub(super) fn load(input: &Input) -> Loaded {
     } else {
         let (objects, documents) = read(&files, &mut findings);
         config = find_config(&objects, config_files.as_deref(), &mut findings);
-        let unreadable = finding::any_error(&findings);
         let mut exposure = expose(&objects, config.as_ref());
-        if unreadable {
-            exposure.rendered.clear();
-        }
         if exposure.known.is_empty() && !finding::any_error(&findings) && !finding::any_error(&exposure.findings) {
             let names: Vec<String> = input.files.iter().map(|path| format!("`{}`", path.display())).collect();
             findings.push(Finding::error(Rule::NothingToDo, format!("there is no ValkeyCluster in {}", names.join(", "))));
@@ -73,7 +70,11 @@ pub(super) fn read<'f>(files: &'f [File], findings: &mut Vec<Finding>) -> (Vec<O
                 continue;
             }
             let order = documents.len();
-            let reference = |offset: usize| FileRef { path: file.name.clone(), index: u64::try_from(index).unwrap_or(0), line: Some(line_of(&file.text, range.start.saturating_add(offset))) };
+            let reference = |offset: usize| FileRef {
+                path: file.name.clone(),
+                index: u64::try_from(index).unwrap_or(0),
+                line: Some(line_of(&file.text, range.start.saturating_add(offset))),
+            };
             let mut report = |problem: &yaml::Problem| {
                 let mut finding = problem_finding("", problem);
                 finding.message.clone_from(&problem.message);

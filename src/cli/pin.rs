@@ -37,7 +37,7 @@ pub(super) fn run(input: &Input, ports_from: &PathBuf, err: &mut dyn Write) -> i
                 None => manifests,
             };
             if let Some((path, text)) = pinned(&configs, &wanted, &mut found) {
-                found.extend(files::write(Path::new(&path), &text).err());
+                found.extend(files::write(Path::new(&path), &text).err().map(|finding| *finding));
             }
         }
     }
@@ -114,7 +114,10 @@ fn pinned(files: &[File], wanted: &[(Cluster, Vec<Vec<u16>>)], findings: &mut Ve
                 return None;
             }
             if file.name == "-" {
-                findings.push(Finding::error(Rule::Pin, "the ExposeValkey came from standard input, and cannot be written back: name its file"));
+                findings.push(Finding::error(
+                    Rule::Pin,
+                    "the ExposeValkey came from standard input, and cannot be written back: name its file",
+                ));
                 return None;
             }
             return Some((file.name.clone(), edits.apply(&file.text).to_string()));
@@ -162,10 +165,10 @@ fn changes(whole: &str, tree: &Tree<'_>, wanted: &[(Cluster, Vec<Vec<u16>>)]) ->
         return edits;
     }
     match spec.filter(|spec| matches!(spec.resolved().content, Content::Mapping { .. })) {
-        Some(spec) if !spec.entries().is_empty() => edits.extend(new.edits(whole, tree, spec, "pinned")),
+        Some(spec) if !spec.entries().is_empty() => edits.extend(new.edits(tree, spec, "pinned")),
         Some(spec) => edits.push((place(spec), json!({"pinned": new.appended}).to_string())),
         None => {
-            let at = crate::krm::list::next_line(whole, place(&tree.node).end);
+            let at = crate::krm::lines::next_line(whole, place(&tree.node).end);
             let newline = if whole.get(..at).is_some_and(|text| text.ends_with('\n')) { "" } else { "\n" };
             let mut text = format!("{newline}spec:\n  pinned:\n");
             crate::krm::write::sequence(&mut text, &new.appended, 2);

@@ -50,7 +50,9 @@ fn table(clusters: &[Exposed]) -> String {
         return String::new();
     }
     rows.insert(0, HEAD.iter().map(ToString::to_string).collect());
-    let widths: Vec<usize> = (0..HEAD.len()).map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..HEAD.len())
+        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0))
+        .collect();
     let mut text = String::new();
     for row in rows {
         let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();

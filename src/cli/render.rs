@@ -39,18 +39,18 @@ pub(super) fn run(input: &Input, target: &Target, out: &mut dyn Write, err: &mut
     }
     findings::print(&exposure.findings, err)?;
     let mut text = String::new();
-    for object in exposure.rendered.iter().flatten() {
+    for object in exposure.rendered() {
         if !text.is_empty() {
             text.push_str("---\n");
         }
-        write::mapping(&mut text, object, 0);
+        write::mapping(&mut text, &object, 0);
     }
     match &target.output {
         None => out.write_all(text.as_bytes())?,
         Some(path) if target.check => return check(path, &text, out, err),
         Some(path) => {
             if let Err(finding) = files::write(path, &text) {
-                findings::print(&[finding], err)?;
+                findings::print(&[*finding], err)?;
                 return Ok(FAILED);
             }
         }

@@ -9,6 +9,9 @@ pub const PATH: [&str; 2] = ["internal.config.kubernetes.io/path", "config.kuber
 /// The two spellings of an object's place in its file.
 pub const INDEX: [&str; 2] = ["internal.config.kubernetes.io/index", "config.kubernetes.io/index"];
 
+/// What the file of a cluster's new objects is called, behind the cluster's name.
+pub const FILE_SUFFIX: &str = "-external-access.yaml";
+
 /// Whether an annotation is a runner's bookkeeping about this very object: kept when the object is regenerated, never
 /// copied to another.
 #[must_use]

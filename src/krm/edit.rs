@@ -25,10 +25,12 @@ impl Edits {
         self.0.is_empty()
     }
 
-    /// Whether a replaced range goes up to `at`.
+    /// Whether whole lines up to `at` are replaced by whole lines or nothing, so that what comes behind starts a line.
     #[must_use]
-    pub fn reach(&self, at: usize) -> bool {
-        self.0.iter().any(|(range, _)| range.end == at && range.start < at)
+    pub fn end_line_at(&self, text: &str, at: usize) -> bool {
+        let starts_line = |start: usize| start == 0 || text.as_bytes().get(start.saturating_sub(1)) == Some(&b'\n');
+        let whole = |range: &Range<usize>, new: &str| new.ends_with('\n') || (new.is_empty() && starts_line(range.start));
+        self.0.iter().any(|(range, new)| range.end == at && range.start < at && whole(range, new))
     }
 
     /// The pieces of the edited text: those kept are borrowed from `text`. New text gets the line ends of the old.

@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::form::line_start;
-use super::list::{Tree, next_line};
+use super::form::{is_alias, list_under, value_range};
+use super::lines::{line_start, next_line};
+use super::list::Tree;
+use super::sequence::{Entries, Replacements, Sequence, Style, blank_lines_end, json_list, newline_before};
 use super::write;
 use super::yaml::{Content, Node};
 
@@ -27,100 +29,89 @@ impl EntryChange {
         self.replaced.is_empty() && self.removed.is_empty() && self.appended.is_empty()
     }
 
-    /// The change as replacements in the whole text, for the list under `key` of the mapping `parent` in `tree`.
+    /// The change as replacements in the whole text, for the list under `key` of the mapping `parent` in `tree`. None for a
+    /// parent or list that is an alias: what it stands for belongs to others too.
     #[must_use]
-    pub fn edits(&self, whole: &str, tree: &Tree<'_>, parent: &Node<'_>, key: &str) -> Vec<(Range<usize>, String)> {
-        let place = |range: &Range<usize>| range.start.saturating_add(tree.offset)..range.end.saturating_add(tree.offset);
-        let Some((name, list)) = parent.entry(key) else {
-            return self.new_list(whole, &place(&parent.resolved().span), key, is_flow(parent));
+    pub fn edits(&self, tree: &Tree<'_>, parent: &Node<'_>, key: &str) -> Vec<(Range<usize>, String)> {
+        let text = tree.text;
+        let Content::Mapping { flow, .. } = parent.resolved().content else { return Vec::new() };
+        if is_alias(text, parent) {
+            return Vec::new();
+        }
+        let edits = match parent.entry(key) {
+            None => self.new_list(text, parent, key, flow),
+            Some((name, list)) => self.in_list(text, (name, list), flow),
         };
-        let list = list.resolved();
-        match &list.content {
-            Content::Sequence { flow: false, entries } => self.in_block(whole, place(&name.span).end, &place(&list.span), entries, place),
-            Content::Sequence { flow: true, entries } => self.in_flow(&place(&list.span), entries, place),
-            _ => vec![(place(&name.span).end.saturating_add(1)..place(&list.span).end.max(place(&name.span).end.saturating_add(1)), format!(" {}", Value::Array(self.appended.clone())))],
-        }
+        let whole = |range: Range<usize>| range.start.saturating_add(tree.offset)..range.end.saturating_add(tree.offset);
+        edits.into_iter().map(|(range, text)| (whole(range), text)).collect()
     }
 
-    fn new_list(&self, whole: &str, parent: &Range<usize>, key: &str, flow: bool) -> Vec<(Range<usize>, String)> {
-        if flow {
-            let at = parent.end.saturating_sub(1);
-            return vec![(at..at, format!(", \"{key}\": {}", Value::Array(self.appended.clone())))];
-        }
-        let indent = parent.start.saturating_sub(line_start(whole, parent.start));
-        let mut text = format!("{}{key}:\n", " ".repeat(indent));
-        write::sequence(&mut text, &self.appended, indent);
-        let at = next_line(whole, parent.end);
-        vec![(at..at, text)]
-    }
-
-    fn in_block(
-        &self,
-        whole: &str,
-        key_end: usize,
-        list: &Range<usize>,
-        entries: &[Node<'_>],
-        place: impl Fn(&Range<usize>) -> Range<usize>,
-    ) -> Vec<(Range<usize>, String)> {
-        let indent = list.start.saturating_sub(line_start(whole, list.start));
-        let lines = |entry: &Node<'_>| {
-            let span = place(&entry.span);
-            line_start(whole, span.start)..next_line(whole, span.end)
+    fn in_list(&self, text: &str, (name, list): (&Node<'_>, &Node<'_>), in_flow: bool) -> Replacements {
+        let Ok((entries, place)) = list_under(text, name, list, in_flow, lines_end(text, list)) else { return Vec::new() };
+        let nodes = match &list.resolved().content {
+            Content::Sequence { entries, .. } => entries.as_slice(),
+            _ => &[],
         };
-        let mut edits = Vec::new();
-        for (index, value) in &self.replaced {
-            if let Some(entry) = entries.get(*index) {
-                let mut text = String::new();
-                write::sequence(&mut text, std::slice::from_ref(value), indent);
-                edits.push((lines(entry), text));
-            }
-        }
-        for index in &self.removed {
-            edits.extend(entries.get(*index).map(|entry| (lines(entry), String::new())));
-        }
-        if self.removed.len() == entries.len() && self.appended.is_empty() {
-            edits.push((key_end.saturating_add(1)..key_end.saturating_add(1), " []".to_owned()));
-        }
-        if !self.appended.is_empty() {
-            let at = next_line(whole, list.end);
-            let mut text = if whole.get(..at).is_some_and(|before| before.ends_with('\n')) { String::new() } else { "\n".to_owned() };
-            write::sequence(&mut text, &self.appended, indent);
-            edits.push((at..at, text));
-        }
-        edits
+        let end = |index: usize| nodes.get(index).map_or(0, |node| node.span.end);
+        let column = column_of(text, name.span.start);
+        let style = Style::at(&place, column);
+        let appended: Vec<String> = self.appended.iter().map(|value| style.text(value)).collect();
+        let change = Entries {
+            replaced: self.replaced.iter().map(|(index, value)| (*index, end(*index), value)).collect(),
+            removed: self.removed.iter().map(|index| (*index, end(*index))).collect(),
+            appended: &appended,
+        };
+        Sequence { text, entries, place: &place, column }.edits(&change)
     }
 
-    fn in_flow(&self, list: &Range<usize>, entries: &[Node<'_>], place: impl Fn(&Range<usize>) -> Range<usize>) -> Vec<(Range<usize>, String)> {
-        let mut edits: Vec<(Range<usize>, String)> = Vec::new();
-        for (index, value) in &self.replaced {
-            edits.extend(entries.get(*index).map(|entry| (place(&entry.span), value.to_string())));
+    fn new_list(&self, text: &str, parent: &Node<'_>, key: &str, in_flow: bool) -> Replacements {
+        let (Some((first, _)), Some((last, value))) = (parent.entries().first(), parent.entries().last()) else {
+            let at = parent.span.start.saturating_add(1);
+            return vec![(at..at, format!("\"{key}\": {}", json_list(&self.appended)))];
+        };
+        if in_flow {
+            let at = value_range(text, last, value).map_or(value.span.end, |value| value.end);
+            return vec![(at..at, format!(", \"{key}\": {}", json_list(&self.appended)))];
         }
-        // Each entry goes with the comma behind it, the last ones with the comma before them.
-        let stays = |index: &usize| !self.removed.contains(index);
-        let last_left = (0..entries.len()).filter(stays).next_back();
-        for index in &self.removed {
-            let Some(entry) = entries.get(*index).map(|entry| place(&entry.span)) else { continue };
-            let next = entries.get(index.saturating_add(1)).map(|next| place(&next.span).start);
-            match (next, last_left) {
-                (Some(next), Some(last)) if *index < last => edits.push((entry.start..next, String::new())),
-                _ => {}
-            }
-        }
-        let end = entries.last().map(|entry| place(&entry.span).end);
-        match (last_left.and_then(|last| entries.get(last)), end) {
-            (Some(last), Some(end)) if place(&last.span).end < end => edits.push((place(&last.span).end..end, String::new())),
-            (None, Some(end)) => edits.push((list.start.saturating_add(1)..end, String::new())),
-            _ => {}
-        }
-        let close = list.end.saturating_sub(1);
-        for (index, value) in self.appended.iter().enumerate() {
-            let comma = if last_left.is_some() || index > 0 { ", " } else { "" };
-            edits.push((close..close, format!("{comma}{value}")));
-        }
-        edits
+        let column = column_of(text, first.span.start);
+        let at = lines_end(text, parent);
+        let mut new = format!("{}{}{key}:\n", newline_before(text, at), " ".repeat(column));
+        write::sequence(&mut new, &self.appended, column);
+        vec![(at..at, new)]
     }
 }
 
-fn is_flow(node: &Node<'_>) -> bool {
-    matches!(node.resolved().content, Content::Mapping { flow: true, .. })
+/// Past the last line of a node: with the blank lines behind it where they are part of its last text.
+fn lines_end(text: &str, node: &Node<'_>) -> usize {
+    let end = next_line(text, node.span.end);
+    if ends_in_blank_lines(text, node) { blank_lines_end(text, end) } else { end }
+}
+
+/// Whether the last text of a node is a block scalar that keeps the line ends behind it.
+fn ends_in_blank_lines(text: &str, node: &Node<'_>) -> bool {
+    match &node.content {
+        Content::Shared(target) => !is_alias(text, node) && ends_in_blank_lines(text, target),
+        Content::Sequence { flow: false, entries } => entries.last().is_some_and(|last| ends_in_blank_lines(text, last)),
+        Content::Mapping { flow: false, entries } => entries.last().is_some_and(|(_, last)| ends_in_blank_lines(text, last)),
+        Content::Scalar { text: value, plain: false, .. } => {
+            let quoted = text.get(node.span.start..).is_some_and(|rest| rest.starts_with(['"', '\'']));
+            !quoted && (value.ends_with("\n\n") || value.trim_matches('\n').is_empty())
+        }
+        _ => false,
+    }
+}
+
+/// Column of a key, or of an anchor before it: what stands to the left are blanks, and dashes of the lists that it is in.
+fn column_of(text: &str, at: usize) -> usize {
+    let start = line_start(text, at);
+    let line = text.as_bytes().get(start..at).unwrap_or_default();
+    let mut column = 0usize;
+    while let Some(byte) = line.get(column) {
+        let blank_next = line.get(column.saturating_add(1)).is_none_or(|next| *next == b' ');
+        if *byte != b' ' && !(matches!(byte, b'-' | b':') && blank_next) {
+            break;
+        }
+        column = column.saturating_add(1);
+    }
+    column
 }

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::list::{Item, next_line};
+use super::item::Item;
+use super::lines::{line_start, next_line};
 use super::yaml::{Content, Node, Problem, ProblemKind};
 
 /// How a list is written: what an edit has to know.
@@ -17,12 +18,12 @@ pub(crate) enum Form {
 /// Where items lie.
 #[derive(Debug, Clone)]
 pub(crate) enum Place {
-    /// A block sequence; new items go to `at`. `colon`: past the colon of `items:`.
+    /// A block sequence; new entries go to `at`. `colon`: past that of its key.
     Sequence { indent: usize, at: usize, colon: usize },
     /// A flow sequence between the bytes of its brackets.
     Brackets { open: usize, close: usize },
-    /// `items:` with nothing, null or `[]`: the value in `value` makes way for a sequence, in block style below the line.
-    Empty { value: Range<usize>, below: usize },
+    /// A key with nothing, null or `[]`: what is in `value` makes way for a list, in block style on the lines at `below`.
+    Empty { value: Range<usize>, below: Option<usize> },
     /// No `items` at all.
     Absent,
 }
@@ -36,10 +37,7 @@ pub(super) fn of<'a>(text: &'a str, root: &Node<'a>) -> Result<(Form, Vec<Item<'
 }
 
 fn flow<'a>(text: &'a str, root: &Node<'a>, entries: &[(Node<'a>, Node<'a>)]) -> Result<(Form, Vec<Item<'a>>), Problem> {
-    let (items, place) = match root.entry("items") {
-        None => (Vec::new(), Place::Absent),
-        Some((key, node)) => flow_value(text, key, node)?,
-    };
+    let (items, place) = items(text, root, true, text.len())?;
     let results = match root.entry("results") {
         Some((key, value)) => Some(value_range(text, key, value)?),
         None => None,
@@ -55,83 +53,102 @@ fn flow<'a>(text: &'a str, root: &Node<'a>, entries: &[(Node<'a>, Node<'a>)]) ->
 
 fn block<'a>(text: &'a str, root: &Node<'a>) -> Result<(Form, Vec<Item<'a>>), Problem> {
     let end = document_end(text, root.span.end);
-    let first_key = root.entries().first().map_or(root.span.start, |(key, _)| key.span.start);
-    let column = indent_of(text, line_start(text, first_key));
+    let keys = || root.entries().iter().map(|(key, _)| key.span.start);
+    let column = indent_of(text, line_start(text, keys().next().unwrap_or(root.span.start)));
     let results = match root.entry("results") {
         Some((key, value)) => Some(line_start(text, key.span.start)..next_line(text, value_range(text, key, value)?.end)),
         None => None,
     };
-    let (items, place) = match root.entry("items") {
-        None => (Vec::new(), Place::Absent),
-        Some((key, node)) => {
-            let start = line_start(text, key.span.start);
-            let next = root.entries().iter().map(|(key, _)| line_start(text, key.span.start)).filter(|at| *at > start).min();
-            match &node.resolved().content {
-                Content::Sequence { flow: false, entries } if !is_alias(text, node) => {
-                    let colon = past_colon(text, key)?;
-                    block_items(text, colon, entries, next.unwrap_or(end))?
-                }
-                _ => flow_value(text, key, node)?,
-            }
-        }
-    };
+    let own = root.entry("items").map_or(0, |(key, _)| line_start(text, key.span.start));
+    let next = keys().map(|key| line_start(text, key)).filter(|at| *at > own).min();
+    let (items, place) = items(text, root, false, next.unwrap_or(end))?;
     Ok((Form::Block { column, items: place, results, end }, items))
 }
 
-fn block_items<'a>(text: &'a str, colon: usize, entries: &[Node<'a>], stop: usize) -> Result<(Vec<Item<'a>>, Place), Problem> {
-    let content = entries.first().map_or(colon, |entry| entry.span.start);
-    let (first, indent) = first_dash(text, next_line(text, colon), content)
-        .ok_or_else(|| Problem::at(ProblemKind::Syntax, content, "the first of the `items` must start on a line of its own"))?;
-    let mut items: Vec<Item<'a>> = Vec::with_capacity(entries.len());
-    let mut from = first;
-    for entry in entries {
-        let start = dash_line(text, from, stop, indent);
-        if let Some(last) = items.last_mut() {
-            last.range.end = start;
-        }
-        items.push(Item { head: None, range: start..stop, node: Some(entry.clone()) });
-        from = next_line(text, entry.span.end.max(start));
-    }
-    let at = insertion_point(text, from.min(stop)..stop, indent);
-    Ok((items, Place::Sequence { indent, at, colon }))
+fn items<'a>(text: &'a str, root: &Node<'a>, in_flow: bool, stop: usize) -> Result<(Vec<Item<'a>>, Place), Problem> {
+    let Some((key, node)) = root.entry("items") else { return Ok((Vec::new(), Place::Absent)) };
+    let (ranges, place) = list_under(text, key, node, in_flow, stop)?;
+    let Content::Sequence { entries, .. } = &node.resolved().content else { return Ok((Vec::new(), place)) };
+    let item = |(range, entry): (Range<usize>, &Node<'a>)| Item { head: None, range, node: Some(entry.clone()) };
+    Ok((ranges.into_iter().zip(entries).map(item).collect(), place))
 }
 
-/// `items` with a value that is no block sequence.
-fn flow_value<'a>(text: &'a str, key: &Node<'a>, node: &Node<'a>) -> Result<(Vec<Item<'a>>, Place), Problem> {
+/// The list under a key: its entries' lines or values, and where it lies. `stop`: the end of the last entry's lines.
+pub(super) fn list_under(
+    text: &str,
+    key: &Node<'_>,
+    node: &Node<'_>,
+    in_flow: bool,
+    stop: usize,
+) -> Result<(Vec<Range<usize>>, Place), Problem> {
+    let refused = |what: &str| {
+        let name = key.text().unwrap_or_default();
+        Err(Problem::at(ProblemKind::Syntax, node.span.start, format!("`{name}` must be {what}")))
+    };
     if is_alias(text, node) {
-        return Err(Problem::at(ProblemKind::Syntax, node.span.start, "`items` must be a list of its own, not an alias"));
+        return refused("a list of its own, not an alias");
     }
     let value = value_range(text, key, node)?;
     match &node.resolved().content {
+        Content::Sequence { flow: false, entries } => match block_entries(text, past_colon(text, key)?, entries, stop) {
+            Some(found) => Ok(found),
+            None => refused("a list that starts on a line of its own"),
+        },
         Content::Sequence { entries, .. } if !entries.is_empty() => {
             let (open, close) = (node.span.start, node.span.end.saturating_sub(1));
-            let mut items: Vec<Item<'a>> = Vec::with_capacity(entries.len());
-            let mut from = open.saturating_add(1);
-            for (index, entry) in entries.iter().enumerate() {
-                // An entry's anchor and tag are not part of its span, but nothing else stands between it and the comma.
-                let start = skip_gap(text, from, entry.span.start, index > 0);
-                let end = entry.span.end.max(start);
-                items.push(Item { head: None, range: start..end, node: Some(entry.clone()) });
-                from = end;
-            }
-            Ok((items, Place::Brackets { open, close }))
+            Ok((flow_entries(text, open, entries), Place::Brackets { open, close }))
         }
-        Content::Sequence { .. } => Ok((Vec::new(), empty(text, key, value)?)),
-        Content::Scalar { .. } if matches!(node.value(), Ok(serde_json::Value::Null)) => Ok((Vec::new(), empty(text, key, value)?)),
-        _ => Err(Problem::at(ProblemKind::Syntax, node.span.start, "`items` must be a list")),
+        Content::Sequence { .. } => Ok((Vec::new(), empty(text, key, value, in_flow)?)),
+        Content::Scalar { .. } if matches!(node.value(), Ok(serde_json::Value::Null)) => {
+            Ok((Vec::new(), empty(text, key, value, in_flow)?))
+        }
+        _ => refused("a list"),
     }
 }
 
-/// On the colon's line the blank before the value is part of it, so that nothing is left at the line's end.
-fn empty(text: &str, key: &Node<'_>, value: Range<usize>) -> Result<Place, Problem> {
+fn block_entries(text: &str, colon: usize, entries: &[Node<'_>], stop: usize) -> Option<(Vec<Range<usize>>, Place)> {
+    let content = entries.first().map_or(colon, |entry| entry.span.start);
+    let (first, indent) = first_dash(text, next_line(text, colon), content)?;
+    let mut ranges: Vec<Range<usize>> = Vec::with_capacity(entries.len());
+    let mut from = first;
+    for entry in entries {
+        let start = dash_line(text, from, stop, indent);
+        if let Some(last) = ranges.last_mut() {
+            last.end = start;
+        }
+        ranges.push(start..stop);
+        from = next_line(text, entry.span.end.max(start));
+    }
+    let at = insertion_point(text, from.min(stop)..stop, indent);
+    Some((ranges, Place::Sequence { indent, at, colon }))
+}
+
+fn flow_entries(text: &str, open: usize, entries: &[Node<'_>]) -> Vec<Range<usize>> {
+    let mut ranges: Vec<Range<usize>> = Vec::with_capacity(entries.len());
+    let mut from = open.saturating_add(1);
+    for (index, entry) in entries.iter().enumerate() {
+        // An entry's anchor and tag are not part of its span, but nothing else stands between it and the comma.
+        let start = skip_gap(text, from, entry.span.start, index > 0);
+        from = entry.span.end.max(start);
+        ranges.push(start..from);
+    }
+    ranges
+}
+
+/// On the colon's line the blanks around the value are part of it, so that none are left at the line's end.
+fn empty(text: &str, key: &Node<'_>, value: Range<usize>, in_flow: bool) -> Result<Place, Problem> {
     let colon = past_colon(text, key)?;
     let same_line = text.get(colon..value.start).is_some_and(|blank| !blank.contains('\n'));
-    let value = if same_line { colon..value.end } else { value };
-    Ok(Place::Empty { below: next_line(text, value.end), value })
+    let rest = text.get(value.end..).unwrap_or_default();
+    let blanks = rest.len().saturating_sub(rest.trim_start_matches([' ', '\t']).len());
+    let at_line_end = rest.get(blanks..).is_some_and(|rest| rest.is_empty() || rest.starts_with(['\r', '\n']));
+    let end = if at_line_end { value.end.saturating_add(blanks) } else { value.end };
+    let value = if same_line { colon..end } else { value.start..end };
+    Ok(Place::Empty { below: (!in_flow).then(|| next_line(text, value.end)), value })
 }
 
 /// All of a key's value, its anchor and tag too: nothing, right behind the colon, where there is none.
-fn value_range(text: &str, key: &Node<'_>, value: &Node<'_>) -> Result<Range<usize>, Problem> {
+pub(super) fn value_range(text: &str, key: &Node<'_>, value: &Node<'_>) -> Result<Range<usize>, Problem> {
     let colon = past_colon(text, key)?;
     if value.span.end <= colon {
         return Ok(colon..colon);
@@ -147,15 +164,11 @@ fn past_colon(text: &str, key: &Node<'_>) -> Result<usize, Problem> {
         return Ok(at.saturating_add(1));
     }
     let name = key.text().unwrap_or_default();
-    Err(Problem::at(
-        ProblemKind::Syntax,
-        key.span.start,
-        format!("the list's `{name}` must be written as `{name}:`, with the colon behind it"),
-    ))
+    Err(Problem::at(ProblemKind::Syntax, key.span.start, format!("`{name}` must be written as `{name}:`, with the colon behind it")))
 }
 
 /// An alias's span is its own, not that of what it stands for.
-fn is_alias(text: &str, node: &Node<'_>) -> bool {
+pub(super) fn is_alias(text: &str, node: &Node<'_>) -> bool {
     matches!(node.content, Content::Shared(_)) && text.as_bytes().get(node.span.start) == Some(&b'*')
 }
 
@@ -175,11 +188,6 @@ fn skip_gap(text: &str, from: usize, to: usize, mut comma: bool) -> usize {
         }
     }
     at.min(to)
-}
-
-pub(super) fn line_start(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(..at).unwrap_or_default();
-    memchr::memrchr(b'\n', before).map_or(0, |end| end.saturating_add(1))
 }
 
 fn indent_of(text: &str, line: usize) -> usize {

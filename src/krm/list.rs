@@ -1,12 +1,14 @@
 //! A ResourceList as text: where its items lie, and where new ones go. Nothing is taken apart that need not be.
 
 use std::collections::HashSet;
-use std::ops::Range;
 use std::sync::OnceLock;
 
+use memchr::memmem;
 use serde_json::Value;
 
 use super::form::{self, Form, Place, insertion_point};
+use super::item::Item;
+use super::lines::next_line;
 use super::split::{self, Head, Section};
 use super::yaml::{self, Content, Node, Problem, ProblemKind};
 
@@ -75,17 +77,6 @@ impl<'a> Tree<'a> {
     pub fn end(&self) -> usize {
         self.offset.saturating_add(self.node.span.end)
     }
-}
-
-/// One item.
-#[derive(Debug)]
-pub struct Item<'a> {
-    /// `apiVersion` and `kind`, where they are plain to see; otherwise the item must be read.
-    pub head: Option<(&'a str, &'a str)>,
-    /// Its lines in block style, or its value in flow style.
-    pub range: Range<usize>,
-    /// Its tree, where the whole list was parsed.
-    pub(super) node: Option<Node<'a>>,
 }
 
 impl<'a> ResourceList<'a> {
@@ -173,7 +164,7 @@ impl<'a> ResourceList<'a> {
         let place = match section("items") {
             None => Place::Absent,
             Some(section) if split.items.is_empty() => {
-                Place::Empty { value: section.value..section.value, below: next_line(text, section.value) }
+                Place::Empty { value: section.value..section.value, below: Some(next_line(text, section.value)) }
             }
             Some(section) => {
                 let last = split.items.last().map_or(section.value..section.value, |item| item.lines.clone());
@@ -232,6 +223,15 @@ impl<'a> ResourceList<'a> {
         }
     }
 
+    /// Whether an anchor of this item is used behind it. Told by the text, so rather once too often than once too rarely.
+    #[must_use]
+    pub fn is_referred_to(&self, item: &Item<'a>) -> bool {
+        let behind = self.text.as_bytes().get(item.range.end..).unwrap_or_default();
+        let name = |text: &'a str| text.split([' ', '\t', '\r', '\n', ',', '[', ']', '{', '}']).next().filter(|name| !name.is_empty());
+        let mut names = self.item_text(item).split('&').skip(1).filter_map(name);
+        names.any(|name| memmem::find(behind, format!("*{name}").as_bytes()).is_some())
+    }
+
     /// An item that uses an anchor of an earlier one.
     fn item_tree_in_context(&self, item: &Item<'a>) -> Result<Tree<'a>, Problem> {
         let parse = || match Self::read_with_parser(self.text) {
@@ -277,10 +277,4 @@ fn plain_scalar<'a>(text: &'a str, section: &Section<'a>) -> Option<&'a str> {
     let word = first.split(" #").next()?.trim();
     let plain = !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'/'));
     (plain && rest.lines().all(blank)).then_some(word)
-}
-
-/// Start of the line after the one that holds `at`.
-pub(crate) fn next_line(text: &str, at: usize) -> usize {
-    let rest = text.as_bytes().get(at..).unwrap_or_default();
-    memchr::memchr(b'\n', rest).map_or(text.len(), |end| at.saturating_add(end).saturating_add(1))
 }

@@ -5,13 +5,17 @@ pub mod change;
 pub mod edit;
 pub mod entries;
 mod form;
+mod item;
+pub mod lines;
 pub mod list;
 pub mod manifests;
 pub mod scalar;
+mod sequence;
 mod split;
 pub mod write;
 pub mod yaml;
 
 pub use change::Change;
 pub use edit::{Edits, Pieces};
-pub use list::{Item, Read, ResourceList, Tree};
+pub use item::Item;
+pub use list::{Read, ResourceList, Tree};

@@ -56,7 +56,7 @@ pub fn is_safe_plain(text: &str) -> bool {
     let allowed = |b: &u8| {
         b.is_ascii_alphanumeric() || matches!(b, b' ' | b'.' | b'_' | b'/' | b'-' | b':' | b'+' | b'$' | b'(' | b')' | b'=' | b';')
     };
-    bytes.iter().all(allowed) && !text.contains(": ") && !is_word_with_a_meaning(text)
+    bytes.iter().all(allowed) && !bytes.windows(2).any(|pair| pair == b": ") && !is_word_with_a_meaning(text)
 }
 
 /// `500m`, `1Gi`: what resources are full of. A number with a suffix that no YAML reader takes for an exponent or a base.
@@ -67,7 +67,7 @@ fn is_quantity(text: &str) -> bool {
 
 fn is_word_with_a_meaning(text: &str) -> bool {
     const WORDS: [&str; 10] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan"];
-    WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+    text.len() <= 5 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// Go: `strconv.ParseInt(text without underscores, 0, 64)`, then `ParseUint`, then a float in YAML's style.

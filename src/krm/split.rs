@@ -6,6 +6,7 @@
 //! (flow style, quoted keys, tabs, directives, several documents) makes it give up, and `list.rs` asks the parser instead.
 //! `tests/it/splitting.rs` holds the two against each other.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// A top-level key and all lines up to the next one.
@@ -48,8 +49,16 @@ pub(crate) fn split(text: &str) -> Option<Split<'_>> {
     if !line_ends_are_plain(bytes) {
         return None;
     }
-    let mut splitter =
-        Splitter { text, sections: Vec::new(), items: Vec::new(), indent: None, item: None, in_items: false, started: false };
+    let mut splitter = Splitter {
+        text,
+        sections: Vec::new(),
+        keys: HashSet::new(),
+        items: Vec::new(),
+        indent: None,
+        item: None,
+        in_items: false,
+        started: false,
+    };
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', bytes).map(|at| at.saturating_add(1)).chain(Some(bytes.len())) {
         if start < end {
@@ -70,6 +79,7 @@ fn line_ends_are_plain(bytes: &[u8]) -> bool {
 struct Splitter<'a> {
     text: &'a str,
     sections: Vec<Section<'a>>,
+    keys: HashSet<&'a str>,
     items: Vec<ItemLines<'a>>,
     indent: Option<usize>,
     item: Option<OpenItem<'a>>,
@@ -147,7 +157,7 @@ impl<'a> Splitter<'a> {
         self.close_item(start);
         self.close_section(start);
         let key = self.text.get(start..start.checked_add(length)?)?;
-        if self.sections.iter().any(|section| section.key == key) {
+        if !self.keys.insert(key) {
             return None;
         }
         let value = start.checked_add(length)?.checked_add(1)?;

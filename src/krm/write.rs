@@ -57,6 +57,33 @@ pub fn sequence(out: &mut String, entries: &[Value], indent: usize) {
     }
 }
 
+/// Appends a value on one line, as JSON that YAML readers take for the same: they see line breaks in characters that JSON
+/// leaves as they are.
+pub fn flow(out: &mut String, value: &Value) {
+    match value {
+        Value::Object(map) => {
+            out.push('{');
+            for (index, (key, value)) in map.iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                quoted(out, key);
+                out.push(':');
+                flow(out, value);
+            }
+            out.push('}');
+        }
+        Value::Array(entries) => {
+            out.push('[');
+            for (index, value) in entries.iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                flow(out, value);
+            }
+            out.push(']');
+        }
+        Value::String(text) => quoted(out, text),
+        other => out.push_str(&other.to_string()),
+    }
+}
+
 fn spaces(out: &mut String, count: usize) {
     out.extend(std::iter::repeat_n(' ', count));
 }

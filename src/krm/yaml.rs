@@ -18,6 +18,9 @@ pub const MAX_DEPTH: usize = 128;
 /// Most nodes that one document may grow to when its aliases are written out.
 pub const MAX_EXPANDED_NODES: usize = 1_000_000;
 
+/// Most problems that are told of one document: more than anybody reads, and few enough to be told at once.
+pub const MAX_PROBLEMS: usize = 100;
+
 /// A piece of a document and the bytes that it was written with.
 #[derive(Clone, Debug)]
 pub struct Node<'a> {
@@ -177,6 +180,9 @@ struct ValueReader {
 
 impl ValueReader {
     fn problem(&mut self, kind: ProblemKind, offset: usize, message: String) {
+        if self.problems.len() >= MAX_PROBLEMS && kind != ProblemKind::Budget {
+            return;
+        }
         let mut problem = Problem::at(kind, offset, message);
         problem.field = (!self.path.is_empty()).then(|| self.path.join("."));
         self.problems.push(problem);
@@ -311,13 +317,6 @@ pub fn parse_strict(text: &str) -> Result<Node<'_>, Problem> {
     Composer::new(text, true).document()
 }
 
-/// Line of a byte offset, from 1.
-#[must_use]
-pub fn line_of(text: &str, offset: usize) -> usize {
-    let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
-    memchr::memchr_iter(b'\n', before).count().saturating_add(1)
-}
-
 struct Composer<'a> {
     text: &'a str,
     parser: Parser<'a, granit_parser::StrInput<'a>>,
@@ -394,8 +393,7 @@ impl<'a> Composer<'a> {
             }
             Event::Scalar(text, style, anchor, tag) => {
                 if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
-                    // The span runs on over blank lines and the next line's indentation.
-                    end = start.saturating_add(self.text.get(start..end).unwrap_or_default().trim_end().len());
+                    end = self.block_end(start..end);
                     if end == start {
                         // No lines at all: it ends with its mark, and the span is wherever the next token is.
                         start = self.block_mark(self.last_end..start);
@@ -481,6 +479,24 @@ impl<'a> Composer<'a> {
                 return;
             }
         }
+    }
+
+    /// Where the last line of a block scalar ends. The span starts in the column of the text and runs on over blank lines and
+    /// the next line's indentation; lines of blanks are text as far as they are longer than that column.
+    fn block_end(&self, span: Range<usize>) -> usize {
+        let before = self.text.as_bytes().get(..span.start).unwrap_or_default();
+        let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at.saturating_add(1));
+        let mut column = 0;
+        let (mut at, mut end) = (span.start, span.start);
+        for line in self.text.get(span.clone()).unwrap_or_default().split_inclusive('\n') {
+            let content = line.trim_end_matches(['\r', '\n']);
+            if content.len() > column || !content.trim().is_empty() {
+                end = at.saturating_add(content.len());
+            }
+            at = at.saturating_add(line.len());
+            column = span.start.saturating_sub(line_start);
+        }
+        end
     }
 
     /// The `|` or `>` of a block scalar.

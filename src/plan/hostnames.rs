@@ -42,7 +42,9 @@ impl Domain {
                 return Err("has a label of more than 63 characters");
             }
             if !label.bytes().all(inner) || label.starts_with('-') || label.ends_with('-') {
-                return Err("is not a DNS name: labels are lower-case letters, digits and hyphens, and begin and end with a letter or digit");
+                return Err(
+                    "is not a DNS name: labels are lower-case letters, digits and hyphens, and begin and end with a letter or digit",
+                );
             }
         }
         Ok(Domain(name.to_owned()))
@@ -122,7 +124,18 @@ mod tests {
             assert!(Domain::new(good).is_ok(), "{good}");
         }
         let long = "a".repeat(64);
-        for bad in ["", ".", "https://kv.example.org", "*.example.org", "kv_prod.example.org", "kv.example.org:6379", "a..b", "Kv.example.org", "-a.org", &long] {
+        for bad in [
+            "",
+            ".",
+            "https://kv.example.org",
+            "*.example.org",
+            "kv_prod.example.org",
+            "kv.example.org:6379",
+            "a..b",
+            "Kv.example.org",
+            "-a.org",
+            &long,
+        ] {
             assert!(Domain::new(bad).is_err(), "{bad}");
         }
         assert_eq!(Domain::new("kv.example.org.").unwrap().as_str(), "kv.example.org");

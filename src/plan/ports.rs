@@ -165,7 +165,9 @@ mod tests {
 
     #[test]
     fn the_last_port_is_65535() {
-        let out = |base, shards, replicas, stride| outcome(base, shards, replicas, stride).map_err(|out| (out.shard, out.node, out.port, out.greatest_base));
+        let out = |base, shards, replicas, stride| {
+            outcome(base, shards, replicas, stride).map_err(|out| (out.shard, out.node, out.port, out.greatest_base))
+        };
         assert_eq!(out(65_530, 3, 1, None), Ok(()));
         assert_eq!(out(65_531, 3, 1, None), Err((2, 1, 65_536, Some(65_530))));
         assert_eq!(out(65_535, 1, 0, None), Ok(()));
@@ -179,7 +181,8 @@ mod tests {
     fn node_ports_stay_in_their_range() {
         let topology = Topology::new(3, 1).unwrap();
         let range = PortRange::NODE_PORTS;
-        let fits = |base| fit(Port::new(base).unwrap(), range, Stride::tight(topology), topology).map_err(|out| (out.port, out.greatest_base));
+        let fits =
+            |base| fit(Port::new(base).unwrap(), range, Stride::tight(topology), topology).map_err(|out| (out.port, out.greatest_base));
         assert_eq!(fits(30_000), Ok(()));
         assert_eq!(fits(32_762), Ok(()));
         assert_eq!(fits(32_763), Err((32_768, Some(32_762))));

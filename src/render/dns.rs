@@ -29,7 +29,8 @@ pub(super) fn endpoint(exposed: &Exposed) -> Value {
                 let target = exposed.annotation_for(target, shard);
                 targets.entry(record_type(&target)).or_default().push(target);
             }
-            endpoints.extend(targets.into_iter().map(|(record, targets)| json!({"dnsName": name, "recordType": record, "targets": targets})));
+            endpoints
+                .extend(targets.into_iter().map(|(record, targets)| json!({"dnsName": name, "recordType": record, "targets": targets})));
         }
     }
     json!({

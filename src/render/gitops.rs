@@ -27,7 +27,8 @@ pub(super) fn annotations(exposed: &Exposed, config: &Config, node: &Node) -> BT
         Order::Kpt => {
             if let (Some((shard, index)), Some(namespace)) = (before(exposed, node), exposed.namespace()) {
                 let name = node_name(exposed.name(), shard, index);
-                annotations.insert("config.kubernetes.io/depends-on".to_owned(), format!("valkey.io/namespaces/{namespace}/ValkeyNode/{name}"));
+                annotations
+                    .insert("config.kubernetes.io/depends-on".to_owned(), format!("valkey.io/namespaces/{namespace}/ValkeyNode/{name}"));
             }
         }
     }
@@ -46,6 +47,7 @@ fn before(exposed: &Exposed, node: &Node) -> Option<(u32, u32)> {
     let topology = exposed.plan.cluster.topology;
     match node.shard.checked_sub(1) {
         Some(shard) => Some((shard, node.index)),
-        None => (node.index.saturating_add(1) < topology.nodes_per_shard()).then(|| (topology.shards().saturating_sub(1), node.index.saturating_add(1))),
+        None => (node.index.saturating_add(1) < topology.nodes_per_shard())
+            .then(|| (topology.shards().saturating_sub(1), node.index.saturating_add(1))),
     }
 }

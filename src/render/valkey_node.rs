@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{VALKEY_NODE, gitops};
 use super::metadata::{CLUSTER_LABEL, NODE_LABEL, Part, SHARD_LABEL, metadata};
+use super::{VALKEY_NODE, gitops};
 use crate::plan::Node;
 use crate::validate::{Config, Exposed};
 
@@ -175,10 +175,10 @@ fn exporter(spec: &Map<String, Value>) -> Value {
         None | Some(Value::Null) => json!({"enabled": true}),
         Some(exporter) => exporter.clone(),
     };
-    if let Some(map) = exporter.as_object_mut() {
-        if map.get("enabled") == Some(&Value::Bool(false)) {
-            map.shift_remove("enabled");
-        }
+    if let Some(map) = exporter.as_object_mut()
+        && map.get("enabled") == Some(&Value::Bool(false))
+    {
+        map.shift_remove("enabled");
     }
     exporter
 }
@@ -224,10 +224,10 @@ fn with_port_protocols(containers: &Value) -> Value {
 /// The CRD's default of a volume's fate.
 fn with_reclaim_policy(persistence: &Value) -> Value {
     let mut persistence = persistence.clone();
-    if let Some(map) = persistence.as_object_mut() {
-        if map.get("reclaimPolicy").is_none_or(Value::is_null) {
-            map.insert("reclaimPolicy".to_owned(), "Retain".into());
-        }
+    if let Some(map) = persistence.as_object_mut()
+        && map.get("reclaimPolicy").is_none_or(Value::is_null)
+    {
+        map.insert("reclaimPolicy".to_owned(), "Retain".into());
     }
     persistence
 }
@@ -251,7 +251,9 @@ fn push(value: &mut Value, path: &[&str], entry: Value) {
 /// the same as none.
 fn without_nulls(value: Value) -> Value {
     match value {
-        Value::Object(map) => map.into_iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key, without_nulls(value))).collect(),
+        Value::Object(map) => {
+            map.into_iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key, without_nulls(value))).collect()
+        }
         Value::Array(entries) => entries.into_iter().map(without_nulls).collect(),
         other => other,
     }

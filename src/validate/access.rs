@@ -48,7 +48,8 @@ pub(super) fn service(access: &ExternalAccess, fields: &mut Fields<'_>) -> Servi
             ("allocateLoadBalancerNodePorts", access.allocate_load_balancer_node_ports.is_some()),
         ];
         for (knob, _) in knobs.iter().filter(|(_, is_set)| *is_set) {
-            let message = format!("the Services are of type {}, and only LoadBalancers have a use for `{knob}`: left out", service_type.as_str());
+            let message =
+                format!("the Services are of type {}, and only LoadBalancers have a use for `{knob}`: left out", service_type.as_str());
             fields.push(Finding::warning(Rule::LoadBalancerOnly, message), knob);
         }
     }
@@ -82,7 +83,12 @@ pub(super) fn gateway(access: &ExternalAccess, fields: &mut Fields<'_>) -> Optio
 }
 
 /// The NodePorts that Services ask for: by the formula, else those that are pinned or known.
-pub(super) fn node_ports(access: &ExternalAccess, service: &Service, known: BTreeMap<(u32, u32), Port>, fields: &mut Fields<'_>) -> Option<NodePortSource> {
+pub(super) fn node_ports(
+    access: &ExternalAccess,
+    service: &Service,
+    known: BTreeMap<(u32, u32), Port>,
+    fields: &mut Fields<'_>,
+) -> Option<NodePortSource> {
     let Some(settings) = &access.node_ports else { return Some(NodePortSource::Known(known)) };
     if service.service_type == ServiceType::ClusterIp {
         let message = "the Services are of type ClusterIP, and have no NodePorts: left out";
@@ -105,7 +111,12 @@ pub(super) fn node_ports(access: &ExternalAccess, service: &Service, known: BTre
 }
 
 /// Domain and prefix, and whether hostnames can be preferred.
-pub(super) fn hostnames(access: &ExternalAccess, topology: Option<Topology>, by_name: bool, fields: &mut Fields<'_>) -> (Option<Domain>, HostnamePrefix) {
+pub(super) fn hostnames(
+    access: &ExternalAccess,
+    topology: Option<Topology>,
+    by_name: bool,
+    fields: &mut Fields<'_>,
+) -> (Option<Domain>, HostnamePrefix) {
     let text = access.domain.as_deref().filter(|domain| !domain.is_empty());
     let domain = text.map(Domain::new);
     if let (Some(text), Some(Err(problem))) = (text, &domain) {

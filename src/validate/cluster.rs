@@ -17,6 +17,9 @@ use crate::rule::Rule;
 /// Longest name of a StatefulSet whose pods can carry their revision label (63, less a hash and a hyphen).
 const STATEFUL_SET_NAME: usize = 52;
 
+/// Most bytes of JSON that the specs of all ValkeyNodes of a cluster may come to.
+const MAX_SPECS: u64 = 256 * 1024 * 1024;
+
 /// What is to be exposed of a cluster: nothing if its external access is off or if anything is wrong, which `findings` says.
 pub fn cluster(object: &Object, config: &Config, schema: &Value, observed: &Observed, findings: &mut Vec<Finding>) -> Option<Exposed> {
     let mut own = Vec::new();
@@ -28,7 +31,10 @@ pub fn cluster(object: &Object, config: &Config, schema: &Value, observed: &Obse
 
 fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, findings: &mut Vec<Finding>) -> Option<Exposed> {
     if object.reference.api_version != VALKEY_API {
-        let message = format!("version {} of ValkeyCluster is not known, nothing is rendered for it: only {VALKEY_API} is", object.reference.api_version);
+        let message = format!(
+            "version {} of ValkeyCluster is not known, nothing is rendered for it: only {VALKEY_API} is",
+            object.reference.api_version
+        );
         findings.push(Finding::warning(Rule::UnknownVersion, message).at("apiVersion"));
         return None;
     }
@@ -72,9 +78,21 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
         None if service.service_type == ServiceType::NodePort => Some(Ports::NodePorts { read_back: read_back(object) }),
         None => Some(Ports::ServicePorts),
     };
+    if let Some(topology) = topology {
+        size_of_all_nodes(spec, topology, findings);
+    }
     let prefers_hostnames = access.preferred_endpoint_type == Some(EndpointType::Hostname);
     let (namespace, topology) = (object.reference.namespace.clone(), topology?);
-    let cluster = plan::Cluster { name: name?, namespace, topology, stride: stride?, ports: ports?, node_ports: node_ports?, domain, hostname_prefix };
+    let cluster = plan::Cluster {
+        name: name?,
+        namespace,
+        topology,
+        stride: stride?,
+        ports: ports?,
+        node_ports: node_ports?,
+        domain,
+        hostname_prefix,
+    };
     let plan = Plan::new(cluster).map_err(|out| findings.push(port_out_of_range(&out, object, topology.nodes(), path, &access))).ok()?;
     Some(Exposed {
         plan,
@@ -88,13 +106,22 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
         spec: spec.clone(),
         object: object.reference.clone(),
         file: object.file.clone(),
-        file_annotations: PATH.iter().filter(|key| crate::krm::annotations::get(&object.value, key).is_some()).map(|key| (*key).to_owned()).collect(),
+        file_annotations: PATH
+            .iter()
+            .filter(|key| crate::krm::annotations::get(&object.value, key).is_some())
+            .map(|key| (*key).to_owned())
+            .collect(),
         order: object.order,
     })
 }
 
 /// The cluster's own fields over those of the functionConfig.
-fn effective_access(place: Option<AccessPlace<'_>>, defaults: Option<&Value>, schema: &Value, findings: &mut Vec<Finding>) -> ExternalAccess {
+fn effective_access(
+    place: Option<AccessPlace<'_>>,
+    defaults: Option<&Value>,
+    schema: &Value,
+    findings: &mut Vec<Finding>,
+) -> ExternalAccess {
     let mut merged = defaults.cloned().unwrap_or_default();
     if let Some(place) = place {
         let mut faults = Vec::new();
@@ -110,7 +137,9 @@ fn effective_access(place: Option<AccessPlace<'_>>, defaults: Option<&Value>, sc
         for field in extension_fields() {
             let pointer = format!("/{}", field.replace('.', "/"));
             if let Some(value) = own.pointer(&pointer) {
-                let message = format!("the operator's API has no `{field}`, the API server drops it here: set it in the functionConfig, `spec.clusters[].externalAccess.{field}`");
+                let message = format!(
+                    "the operator's API has no `{field}`, the API server drops it here: set it in the functionConfig, `spec.clusters[].externalAccess.{field}`"
+                );
                 findings.push(Finding::warning(Rule::DroppedByCrd, message).at(format!("{}.{field}", place.path)).current(value.clone()));
             }
         }
@@ -137,7 +166,8 @@ fn topology(spec: &Map<String, Value>, findings: &mut Vec<Finding>) -> Option<To
     let topology = Topology::new(shards, replicas);
     let nodes = u64::from(shards).saturating_mul(u64::from(replicas).saturating_add(1));
     if topology.is_none() {
-        let message = format!("{shards} shards of {} nodes are {nodes} nodes: a cluster must have at most {MAX_NODES}", replicas.saturating_add(1));
+        let message =
+            format!("{shards} shards of {} nodes are {nodes} nodes: a cluster must have at most {MAX_NODES}", replicas.saturating_add(1));
         findings.push(Finding::error(Rule::Counts, message).at("spec.shards").current(shards));
     } else if nodes > u64::from(ADVISED_NODES) {
         let message = format!("{nodes} nodes are more than the {ADVISED_NODES} that Valkey is made for");
@@ -172,7 +202,9 @@ fn name(name: &str, topology: Option<Topology>, findings: &mut Vec<Finding>) -> 
         let message = if name.is_empty() {
             "the cluster has no name".to_owned()
         } else {
-            format!("no Service can be named after `{name}`: it must be lower-case letters, digits and hyphens, and begin and end with a letter or digit")
+            format!(
+                "no Service can be named after `{name}`: it must be lower-case letters, digits and hyphens, and begin and end with a letter or digit"
+            )
         };
         findings.push(Finding::error(Rule::ClusterName, message).at("metadata.name").current(name));
         return None;
@@ -206,6 +238,33 @@ fn workload_name(name: &str, spec: &Map<String, Value>, topology: Option<Topolog
             last.len()
         );
         findings.push(Finding::warning(Rule::WorkloadNameLength, message).at("metadata.name").current(name));
+    }
+}
+
+/// Each node gets a copy of what the spec hands on: a small file of aliases, many nodes, and memory would run out.
+fn size_of_all_nodes(spec: &Map<String, Value>, topology: Topology, findings: &mut Vec<Finding>) {
+    let mut counter = Counter(0);
+    if serde_json::to_writer(&mut counter, spec).is_err() || counter.0.saturating_mul(u64::from(topology.nodes())) > MAX_SPECS {
+        let message = format!(
+            "its spec, once for each of {} nodes, is more than {} MiB: take out what the nodes do not need",
+            topology.nodes(),
+            MAX_SPECS / 1024 / 1024
+        );
+        findings.push(Finding::error(Rule::Budget, message).at("spec"));
+    }
+}
+
+/// Counts what is written.
+struct Counter(u64);
+
+impl std::io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 = self.0.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

@@ -5,11 +5,17 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::{flat, shape};
-use crate::api::{CONFIG_API, Certificates, Dns, ExposeValkey, ExternalAccess, IssuerRef, Listeners, Order, Pinned, Prune, Routes, Selector, TcpRouteVersion};
+use crate::api::{
+    CONFIG_API, Certificates, Dns, ExposeValkey, ExternalAccess, IssuerRef, Listeners, Order, Pinned, Prune, Routes, Selector,
+    TcpRouteVersion,
+};
 use crate::finding::Finding;
 use crate::object::Object;
 use crate::plan::Port;
 use crate::rule::Rule;
+
+/// NodePorts by shard and node, of clusters by namespace and name.
+type PinnedPorts = HashMap<(Option<String>, String), BTreeMap<(u32, u32), Port>>;
 
 /// Settings of the function, checked.
 #[derive(Clone, Debug)]
@@ -35,7 +41,7 @@ pub struct Config {
     /// In which order objects are applied.
     pub order: Order,
     /// NodePorts that stay, by namespace and name of the cluster.
-    pub pinned: HashMap<(Option<String>, String), BTreeMap<(u32, u32), Port>>,
+    pub pinned: PinnedPorts,
     /// A ValkeyCluster that is the functionConfig itself (kustomize `generators:`).
     pub cluster: Option<Object>,
 }
@@ -81,7 +87,9 @@ impl ClusterDefaults {
             _ => true,
         };
         let labels = self.selector.match_labels.iter().flatten().all(|(key, value)| cluster.label(key) == Some(value));
-        among(&self.selector.names, Some(&cluster.reference.name)) && among(&self.selector.namespaces, cluster.reference.namespace.as_deref()) && labels
+        among(&self.selector.names, Some(&cluster.reference.name))
+            && among(&self.selector.namespaces, cluster.reference.namespace.as_deref())
+            && labels
     }
 }
 
@@ -138,7 +146,7 @@ fn from_value(value: &Value, findings: &mut Vec<Finding>) -> Config {
 }
 
 /// Pinned ports by cluster, shard and node. The same port twice would be refused by the API server.
-fn pinned(entries: Vec<Pinned>, findings: &mut Vec<Finding>) -> HashMap<(Option<String>, String), BTreeMap<(u32, u32), Port>> {
+fn pinned(entries: Vec<Pinned>, findings: &mut Vec<Finding>) -> PinnedPorts {
     let mut all = HashMap::new();
     let mut taken: HashMap<Port, String> = HashMap::new();
     for (index, entry) in entries.into_iter().enumerate() {

@@ -81,7 +81,7 @@ fn typed(schema: &Value, text: &str) -> Value {
     let parsed = match shape::type_of(schema) {
         "boolean" => text.parse::<bool>().ok().map(Value::from),
         "integer" => text.parse::<i64>().ok().map(Value::from),
-        "" => shape::choices(schema).into_iter().find(|choice| choice.to_string() == text),
+        "" => text.parse::<bool>().ok().map(Value::from),
         _ => None,
     };
     parsed.unwrap_or_else(|| Value::from(text))

@@ -146,20 +146,16 @@ fn replace_placeholders(text: &str, value: impl Fn(&str) -> Option<String>) -> S
     while let Some(open) = rest.find('{') {
         let (before, from) = rest.split_at(open);
         out.push_str(before);
-        let inner = from.trim_start_matches('{');
         let doubled = from.starts_with("{{");
-        let word = inner.split('}').next().unwrap_or_default();
-        let end = format!("{}{word}{}", if doubled { "{{" } else { "{" }, if doubled { "}}" } else { "}" });
-        match value(word) {
-            Some(_) if doubled && from.starts_with(&end) => {
-                out.push_str(&format!("{{{word}}}"));
-                rest = from.get(end.len()..).unwrap_or_default();
+        let (inner, close) = if doubled { (from.get(2..), "}}") } else { (from.get(1..), "}") };
+        let inner = inner.unwrap_or_default();
+        let (word, behind) = inner.split_at(inner.bytes().take_while(u8::is_ascii_lowercase).count());
+        match value(word).filter(|_| behind.starts_with(close)) {
+            Some(found) => {
+                out.push_str(&if doubled { format!("{{{word}}}") } else { found });
+                rest = behind.get(close.len()..).unwrap_or_default();
             }
-            Some(value) if !doubled && from.starts_with(&end) => {
-                out.push_str(&value);
-                rest = from.get(end.len()..).unwrap_or_default();
-            }
-            _ => {
+            None => {
                 out.push('{');
                 rest = from.get(1..).unwrap_or_default();
             }

@@ -6,7 +6,11 @@ pub(super) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> O
         return None;
     }
     let allowed = (word.chars().count() / 3).clamp(1, 3);
-    known.map(|name| (distance(word, name), name)).filter(|(distance, _)| *distance <= allowed).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
+    known
+        .map(|name| (distance(word, name), name))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
 }
 
 /// Letters to insert, delete or replace (Levenshtein), case aside; two neighbours swapped count as two.
@@ -35,7 +39,12 @@ mod tests {
     #[test]
     fn near_names() {
         let known = ["enabled", "serviceType", "externalTrafficPolicy", "domain"];
-        for (word, near) in [("enbled", Some("enabled")), ("serviceTyp", Some("serviceType")), ("externalTrafficPolciy", Some("externalTrafficPolicy")), ("nodePortBase", None)] {
+        for (word, near) in [
+            ("enbled", Some("enabled")),
+            ("serviceTyp", Some("serviceType")),
+            ("externalTrafficPolciy", Some("externalTrafficPolicy")),
+            ("nodePortBase", None),
+        ] {
             assert_eq!(nearest(word, known.into_iter()), near, "{word}");
         }
         assert_eq!(distance("externalAcess", "externalAccess"), 1);

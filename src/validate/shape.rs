@@ -76,7 +76,9 @@ fn fit_object(schema: &Value, map: &Map<String, Value>, path: &str, findings: &m
 /// An unknown key, with the nearest one that exists.
 pub(super) fn unknown_field<'a>(field: &str, key: &str, known: impl Iterator<Item = &'a str> + Clone) -> Finding {
     match nearest(key, known.clone()) {
-        Some(near) => Finding::error(Rule::UnknownField, format!("there is no field `{key}`: did you mean `{near}`?")).at(field).proposed(near),
+        Some(near) => {
+            Finding::error(Rule::UnknownField, format!("there is no field `{key}`: did you mean `{near}`?")).at(field).proposed(near)
+        }
         None => {
             let names = known.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             Finding::error(Rule::UnknownField, format!("there is no field `{key}`: take it out, or use one of {names}")).at(field)
@@ -99,7 +101,8 @@ fn fit_choice(choices: &[Value], value: &Value, path: &str, findings: &mut Vec<F
     }
     let shown_choice = |choice: &Value| format!("`{}`", choice.as_str().map_or_else(|| choice.to_string(), str::to_owned));
     let all = choices.iter().map(shown_choice).collect::<Vec<_>>().join(", ");
-    let mut finding = Finding::error(Rule::WrongValue, format!("must be one of {all}, got {}", shown(value))).at(path).current(value.clone());
+    let mut finding =
+        Finding::error(Rule::WrongValue, format!("must be one of {all}, got {}", shown(value))).at(path).current(value.clone());
     finding.proposed = nearest(text, &mut names).map(Value::from);
     findings.push(finding);
     None
@@ -194,7 +197,8 @@ mod tests {
         let fitted = fit(&schema, &value, "spec.externalAccess", &mut findings);
         let messages: Vec<String> = findings.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(messages.join("\n"));
-        let kept = json!({"preferredEndpointType": "hostname", "gateway": {"gatewayRef": {"name": "gw"}}, "serviceAnnotations": {"b": "x"}});
+        let kept =
+            json!({"preferredEndpointType": "hostname", "gateway": {"gatewayRef": {"name": "gw"}}, "serviceAnnotations": {"b": "x"}});
         assert_eq!(fitted, Some(kept));
     }
 

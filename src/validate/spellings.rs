@@ -31,7 +31,8 @@ const MOVED: [(&str, &str); 5] = [
 pub(super) fn check_places(spec: &Map<String, Value>, findings: &mut Vec<Finding>) {
     for (old, new) in MOVED {
         if at(spec, old).is_some() && at(spec, new).is_some() {
-            let message = format!("`spec.{old}` and `spec.{new}` are two spellings of the same setting: keep the one that your operator reads");
+            let message =
+                format!("`spec.{old}` and `spec.{new}` are two spellings of the same setting: keep the one that your operator reads");
             findings.push(Finding::error(Rule::TwoPlaces, message).at(format!("spec.{old}")));
         }
     }
@@ -84,7 +85,8 @@ pub(super) fn tls(spec: &Map<String, Value>, findings: &mut Vec<Finding>) -> boo
             let message = format!("must be a mapping, got {}", shown(value));
             findings.push(Finding::error(Rule::WrongType, message).at(format!("spec.{place}")));
         } else if at(spec, secret).is_none() {
-            let message = format!("TLS is on, but the certificate's Secret is not named where the operator looks for it: set `spec.{secret}`");
+            let message =
+                format!("TLS is on, but the certificate's Secret is not named where the operator looks for it: set `spec.{secret}`");
             findings.push(Finding::warning(Rule::UnknownField, message).at(format!("spec.{secret}")));
         }
     }

@@ -28,19 +28,30 @@ fn numbers(objects: &[Value], pointer: &str) -> Vec<u64> {
     objects.iter().map(|object| object.pointer(pointer).and_then(Value::as_u64).unwrap_or_default()).collect()
 }
 
-const GATEWAY: &str = "{shards: 3, replicas: 1, externalAccess: {enabled: true, domain: kv.example.org, gateway: {gatewayRef: {name: gw}, basePort: 9000}}}";
+const GATEWAY: &str =
+    "{shards: 3, replicas: 1, externalAccess: {enabled: true, domain: kv.example.org, gateway: {gatewayRef: {name: gw}, basePort: 9000}}}";
 
 #[test]
 fn ports_with_room_to_spare_stay_when_replicas_change() {
     let two = |replicas: u32| {
         let config = "{clusters: [{externalAccess: {portsPerShard: 4}}]}";
-        let cluster = format!("{{shards: 3, replicas: {replicas}, externalAccess: {{enabled: true, gateway: {{gatewayRef: {{name: gw}}, basePort: 9000}}}}}}");
+        let cluster = format!(
+            "{{shards: 3, replicas: {replicas}, externalAccess: {{enabled: true, gateway: {{gatewayRef: {{name: gw}}, basePort: 9000}}}}}}"
+        );
         let second = "- apiVersion: valkey.io/v1alpha1\n  kind: ValkeyCluster\n  metadata: {name: other, namespace: team}\n  spec: {shards: 3, replicas: 1, externalAccess: {enabled: true, gateway: {gatewayRef: {name: gw}, basePort: 9012}}}\n";
         let routes = objects(&list(config, &cluster, second), "TCPRoute");
-        routes.iter().map(|route| (route["metadata"]["name"].as_str().unwrap().to_owned(), numbers(std::slice::from_ref(route), "/spec/parentRefs/0/port")[0])).collect::<Vec<_>>()
+        routes
+            .iter()
+            .map(|route| {
+                (route["metadata"]["name"].as_str().unwrap().to_owned(), numbers(std::slice::from_ref(route), "/spec/parentRefs/0/port")[0])
+            })
+            .collect::<Vec<_>>()
     };
     let (before, after) = (two(1), two(2));
-    assert_eq!(before.iter().map(|(_, port)| *port).collect::<Vec<_>>(), [9000, 9001, 9004, 9005, 9008, 9009, 9012, 9013, 9016, 9017, 9020, 9021]);
+    assert_eq!(
+        before.iter().map(|(_, port)| *port).collect::<Vec<_>>(),
+        [9000, 9001, 9004, 9005, 9008, 9009, 9012, 9013, 9016, 9017, 9020, 9021]
+    );
     for node in &before {
         assert!(after.contains(node), "{node:?} moved");
     }
@@ -61,7 +72,13 @@ fn static_node_ports_are_written_and_announced() {
 
 #[test]
 fn static_node_ports_are_held_against_the_range_and_every_service() {
-    let at = |ports: &str, others: &str| rules(&list(&format!("{{clusters: [{{externalAccess: {{nodePorts: {ports}}}}}]}}"), "{shards: 3, replicas: 1, externalAccess: {enabled: true}}", others));
+    let at = |ports: &str, others: &str| {
+        rules(&list(
+            &format!("{{clusters: [{{externalAccess: {{nodePorts: {ports}}}}}]}}"),
+            "{shards: 3, replicas: 1, externalAccess: {enabled: true}}",
+            others,
+        ))
+    };
     assert_eq!(at("{base: 32762}", ""), [""; 0]);
     assert_eq!(at("{base: 32763}", ""), ["error port-range"]);
     assert_eq!(at("{base: 29999}", ""), ["error port-range"]);
@@ -72,7 +89,13 @@ fn static_node_ports_are_held_against_the_range_and_every_service() {
     let web = "- apiVersion: v1\n  kind: Service\n  metadata: {name: web, namespace: shop}\n  spec: {type: NodePort, ports: [{port: 80, nodePort: 31005}]}\n";
     assert_eq!(at("{base: 31000}", web), ["error node-port-taken"]);
     assert_eq!(at("{base: 31006}", web), [""; 0]);
-    let message = run(&list("{clusters: [{externalAccess: {nodePorts: {base: 31000}}}]}", "{shards: 3, replicas: 1, externalAccess: {enabled: true}}", web)).findings[0].to_string();
+    let message = run(&list(
+        "{clusters: [{externalAccess: {nodePorts: {base: 31000}}}]}",
+        "{shards: 3, replicas: 1, externalAccess: {enabled: true}}",
+        web,
+    ))
+    .findings[0]
+        .to_string();
     assert!(message.contains("31005") && message.contains("shop/web"), "{message}");
 }
 
@@ -81,7 +104,10 @@ fn pinned_node_ports_win_over_what_is_there() {
     let config = "{pinned: [{name: cache, namespace: team, nodePorts: [[31000, 31001], [32100, 30555]]}]}";
     let cluster = "{shards: 2, replicas: 1, externalAccess: {enabled: true}}";
     let services = objects(&list(config, cluster, ""), "Service");
-    assert_eq!((numbers(&services, "/spec/ports/0/nodePort"), numbers(&services, "/spec/ports/1/nodePort")), (vec![31000, 32100], vec![31001, 30555]));
+    assert_eq!(
+        (numbers(&services, "/spec/ports/0/nodePort"), numbers(&services, "/spec/ports/1/nodePort")),
+        (vec![31000, 32100], vec![31001, 30555])
+    );
     let twice = "{pinned: [{name: cache, namespace: team, nodePorts: [[31000], [31000]]}]}";
     // Once where it is written, once where it would be refused.
     assert_eq!(rules(&list(twice, cluster, "")), ["error node-port-taken"; 2]);
@@ -131,11 +157,15 @@ fn listeners_are_added_to_a_gateway_and_taken_out_again() {
     let config = "{emit: {listeners: Gateway}}";
     let input = list(config, GATEWAY, SHARED_GATEWAY);
     let gateways = objects(&input, "Gateway");
-    let names: Vec<&str> = gateways[0]["spec"]["listeners"].as_array().unwrap().iter().map(|listener| listener["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        gateways[0]["spec"]["listeners"].as_array().unwrap().iter().map(|listener| listener["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["web", "vk-cache-0-0", "vk-cache-0-1", "vk-cache-1-0", "vk-cache-1-1", "vk-cache-2-0", "vk-cache-2-1"]);
     assert_eq!(numbers(gateways[0]["spec"]["listeners"].as_array().unwrap(), "/port"), [80, 9000, 9001, 9002, 9003, 9004, 9005]);
     let text = run(&input).text.to_string();
-    assert!(text.contains("    - {name: web, port: 80, protocol: HTTP} # the shop\n    # ours, from last year\n    - name: vk-cache-0-0\n"), "{text}");
+    assert!(
+        text.contains("    - {name: web, port: 80, protocol: HTTP} # the shop\n    # ours, from last year\n    - name: vk-cache-0-0\n"),
+        "{text}"
+    );
     // Off again: the listeners go, everybody else's stay as they were.
     let off = run(&text.replace("enabled: true, domain", "enabled: false, domain")).text.to_string();
     assert!(off.contains("    - {name: web, port: 80, protocol: HTTP} # the shop\n    # ours, from last year\n"), "{off}");
@@ -171,9 +201,13 @@ fn listeners_need_their_gateway_and_its_ports() {
 
 #[test]
 fn a_gateway_of_another_namespace_must_allow_us() {
-    let config = |emit: &str| format!("{{emit: {{listeners: {emit}}}, clusters: [{{externalAccess: {{gateway: {{gatewayRef: {{namespace: infra}}}}}}}}]}}");
+    let config = |emit: &str| {
+        format!("{{emit: {{listeners: {emit}}}, clusters: [{{externalAccess: {{gateway: {{gatewayRef: {{namespace: infra}}}}}}}}]}}")
+    };
     let gateway = |more: &str, listener: &str| {
-        format!("- apiVersion: gateway.networking.k8s.io/v1\n  kind: Gateway\n  metadata: {{name: gw, namespace: infra}}\n  spec: {{gatewayClassName: any, {more} listeners: [{{name: a, port: 9000, protocol: TCP, {listener}}}]}}\n")
+        format!(
+            "- apiVersion: gateway.networking.k8s.io/v1\n  kind: Gateway\n  metadata: {{name: gw, namespace: infra}}\n  spec: {{gatewayClassName: any, {more} listeners: [{{name: a, port: 9000, protocol: TCP, {listener}}}]}}\n"
+        )
     };
     let one = "{shards: 1, externalAccess: {enabled: true, gateway: {gatewayRef: {name: gw}, basePort: 9000}}}";
     let found = |emit: &str, more: &str, listener: &str| rules(&list(&config(emit), one, &gateway(more, listener)));
@@ -181,13 +215,19 @@ fn a_gateway_of_another_namespace_must_allow_us() {
     assert_eq!(found("None", "", "allowedRoutes: {namespaces: {from: All}}"), [""; 0]);
     let selector = "{from: Selector, selector: {matchLabels: {kubernetes.io/metadata.name: team}}}";
     assert_eq!(found("None", "", &format!("allowedRoutes: {{namespaces: {selector}}}")), [""; 0]);
-    assert_eq!(found("None", "", &format!("allowedRoutes: {{namespaces: {}}}", selector.replace("team", "else"))), ["warning gateway-not-allowed"]);
+    assert_eq!(
+        found("None", "", &format!("allowedRoutes: {{namespaces: {}}}", selector.replace("team", "else"))),
+        ["warning gateway-not-allowed"]
+    );
     assert_eq!(found("ListenerSet", "", ""), ["warning gateway-not-allowed"]);
     assert_eq!(found("ListenerSet", "allowedListeners: {namespaces: {from: All}},", ""), [""; 0]);
     let routes = objects(&list(&config("None"), one, ""), "TCPRoute");
     assert_eq!(routes[0]["spec"]["parentRefs"][0]["namespace"], "infra");
     let sets = objects(&list(&config("ListenerSet"), one, ""), "ListenerSet");
-    assert_eq!((sets[0]["metadata"]["namespace"].as_str(), sets[0]["spec"]["parentRef"]["namespace"].as_str()), (Some("team"), Some("infra")));
+    assert_eq!(
+        (sets[0]["metadata"]["namespace"].as_str(), sets[0]["spec"]["parentRef"]["namespace"].as_str()),
+        (Some("team"), Some("infra"))
+    );
 }
 
 #[test]
@@ -199,7 +239,10 @@ fn one_port_for_all_nodes_by_name() {
     assert_eq!(names, ["shard-0-0.kv.example.org", "shard-0-1.kv.example.org", "shard-1-0.kv.example.org", "shard-1-1.kv.example.org"]);
     assert_eq!(numbers(&routes, "/spec/parentRefs/0/port"), [6443; 4]);
     assert_eq!(rules(&list(config, tls, "")), ["warning sni-announcement"]);
-    assert_eq!(rules(&list(config, &tls.replace("tls: {certificate: {secretName: s}}, ", ""), "")), ["error sni-needs", "warning sni-announcement"]);
+    assert_eq!(
+        rules(&list(config, &tls.replace("tls: {certificate: {secretName: s}}, ", ""), "")),
+        ["error sni-needs", "warning sni-announcement"]
+    );
     assert_eq!(rules(&list(config, &tls.replace("domain: kv.example.org, ", ""), "")), ["error sni-needs", "warning sni-announcement"]);
     let sets = objects(&list("{emit: {routes: TLSRoute, listeners: ListenerSet}}", tls, ""), "ListenerSet");
     let listener = &sets[0]["spec"]["listeners"][0];
@@ -218,16 +261,24 @@ fn changing_the_kind_of_routes_takes_the_old_ones_out() {
 #[test]
 fn hostnames_get_into_dns() {
     let load_balancer = "{shards: 2, externalAccess: {enabled: true, serviceType: LoadBalancer, domain: kv.example.org}}";
-    let annotation = |object: &Value| object.pointer("/metadata/annotations/external-dns.alpha.kubernetes.io~1hostname").and_then(Value::as_str).map(str::to_owned);
+    let annotation = |object: &Value| {
+        object.pointer("/metadata/annotations/external-dns.alpha.kubernetes.io~1hostname").and_then(Value::as_str).map(str::to_owned)
+    };
     let services = objects(&list("{emit: {dns: ExternalDNS}}", load_balancer, ""), "Service");
     assert_eq!(services.iter().filter_map(annotation).collect::<Vec<_>>(), ["shard-0.kv.example.org", "shard-1.kv.example.org"]);
     let input = list("{emit: {dns: ExternalDNS}}", GATEWAY, "");
     assert!(objects(&input, "Service").iter().all(|service| annotation(service).is_none()), "nobody reaches a ClusterIP from outside");
     assert_eq!(objects(&input, "TCPRoute").iter().filter_map(annotation).count(), 6);
     assert_eq!(rules(&list("{emit: {dns: DNSEndpoint}}", load_balancer, "")), ["error dns-targets"]);
-    let config = "{emit: {dns: DNSEndpoint}, clusters: [{externalAccess: {dnsTargets: ['192.0.2.1', '2001:db8::1', 'lb-{shard}.example.net']}}]}";
+    let config =
+        "{emit: {dns: DNSEndpoint}, clusters: [{externalAccess: {dnsTargets: ['192.0.2.1', '2001:db8::1', 'lb-{shard}.example.net']}}]}";
     let endpoints = objects(&list(config, load_balancer, ""), "DNSEndpoint");
-    let records: Vec<String> = endpoints[0]["spec"]["endpoints"].as_array().unwrap().iter().map(|e| format!("{} {} {}", e["dnsName"], e["recordType"], e["targets"]).replace('"', "")).collect();
+    let records: Vec<String> = endpoints[0]["spec"]["endpoints"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| format!("{} {} {}", e["dnsName"], e["recordType"], e["targets"]).replace('"', ""))
+        .collect();
     assert_eq!(
         records,
         [
@@ -279,9 +330,17 @@ fn load_balancers_take_what_they_know() {
 fn nodes_change_one_at_a_time_replicas_first() {
     let waves = |config: &str, key: &str| {
         let nodes = objects(&list(config, "{shards: 2, replicas: 1, externalAccess: {enabled: true}}", ""), "ValkeyNode");
-        nodes.iter().map(|node| format!("{} {}", node["metadata"]["name"].as_str().unwrap(), node["metadata"]["annotations"][key].as_str().unwrap_or("-"))).collect::<Vec<_>>()
+        nodes
+            .iter()
+            .map(|node| {
+                format!("{} {}", node["metadata"]["name"].as_str().unwrap(), node["metadata"]["annotations"][key].as_str().unwrap_or("-"))
+            })
+            .collect::<Vec<_>>()
     };
-    assert_eq!(waves("{gitops: {order: ArgoCD}}", "argocd.argoproj.io/sync-wave"), ["cache-0-0 3", "cache-0-1 1", "cache-1-0 4", "cache-1-1 2"]);
+    assert_eq!(
+        waves("{gitops: {order: ArgoCD}}", "argocd.argoproj.io/sync-wave"),
+        ["cache-0-0 3", "cache-0-1 1", "cache-1-0 4", "cache-1-1 2"]
+    );
     assert_eq!(
         waves("{gitops: {order: Kpt}}", "config.kubernetes.io/depends-on"),
         [
@@ -291,8 +350,21 @@ fn nodes_change_one_at_a_time_replicas_first() {
             "cache-1-1 valkey.io/namespaces/team/ValkeyNode/cache-0-1",
         ]
     );
-    assert_eq!(waves("{gitops: {prune: Allow}}", "argocd.argoproj.io/sync-options"), ["cache-0-0 -", "cache-0-1 -", "cache-1-0 -", "cache-1-1 -"]);
+    assert_eq!(
+        waves("{gitops: {prune: Allow}}", "argocd.argoproj.io/sync-options"),
+        ["cache-0-0 -", "cache-0-1 -", "cache-1-0 -", "cache-1-1 -"]
+    );
     assert_eq!(waves("{}", "argocd.argoproj.io/sync-options")[0], "cache-0-0 Prune=false");
     assert_eq!(waves("{}", "kustomize.toolkit.fluxcd.io/prune")[0], "cache-0-0 disabled");
     assert_eq!(waves("{}", "client.lifecycle.config.k8s.io/deletion")[0], "cache-0-0 detach");
+}
+
+#[test]
+fn a_spec_that_fills_memory_once_copied_to_every_node_is_refused() {
+    let cluster =
+        |length: usize| format!("{{shards: 1000, replicas: 9, image: {}, externalAccess: {{enabled: true}}}}", "a".repeat(length));
+    assert_eq!(
+        rules(&list("{}", &cluster(30_000), "")),
+        ["warning many-nodes", "error budget"].map(str::to_owned).into_iter().rev().collect::<Vec<_>>()
+    );
 }

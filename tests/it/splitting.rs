@@ -4,47 +4,12 @@
 
 use expose_valkey::krm::{ResourceList, yaml};
 use expose_valkey::run;
-use proptest::collection::vec;
-use proptest::prelude::*;
-use proptest::test_runner::{RngSeed, TestError, TestRunner};
 use serde_json::Value;
 
-use crate::styled::{self, Styled, Tape, Wildness};
-
-/// The same cases on every machine, so that only a change to the code can break them; `PROPTEST_CASES` and
-/// `PROPTEST_RNG_SEED` search further.
-pub(crate) fn runner(cases: u32) -> TestRunner {
-    let mut config = ProptestConfig { failure_persistence: None, max_shrink_iters: 4000, ..ProptestConfig::default() };
-    if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = cases;
-    }
-    if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
-        config.rng_seed = RngSeed::Fixed(0x7661_6c6b_6579);
-    }
-    TestRunner::new(config)
-}
-
-/// Bytes that choose a document.
-pub(crate) fn tape() -> impl Strategy<Value = Vec<u8>> {
-    vec(any::<u8>(), 0..1200)
-}
-
-/// Runs a property over generated lists; the text is part of what a failure shows.
-pub(crate) fn for_lists(cases: u32, wildness: Wildness, property: impl Fn(&Styled, &mut Tape<'_>) -> Result<(), String>) {
-    let outcome = runner(cases).run(&tape(), |bytes| {
-        let mut tape = Tape::new(&bytes);
-        let list = styled::list(&mut tape, wildness);
-        property(&list, &mut tape).map_err(|reason| TestCaseError::fail(format!("{reason}\n--- of\n{}", list.text)))
-    });
-    match outcome {
-        Ok(()) => {}
-        Err(TestError::Fail(reason, _)) => panic!("{reason}"),
-        Err(abort) => panic!("{abort}"),
-    }
-}
+use crate::styled::{Wildness, for_lists, mutated};
 
 /// An item's text without the blank lines and comments behind it: whose these are, the two ways need not agree on.
-fn content(text: &str) -> &str {
+pub(crate) fn content(text: &str) -> &str {
     let mut end = text.len();
     for line in text.split_inclusive('\n').rev() {
         if !(line.trim().is_empty() || line.trim_start().starts_with('#')) {
@@ -59,7 +24,7 @@ fn items_of<'a>(list: &ResourceList<'a>) -> Vec<&'a str> {
     list.items.iter().map(|item| content(list.item_text(item))).collect()
 }
 
-fn data_of(list: &ResourceList<'_>) -> Result<Vec<Value>, String> {
+pub(crate) fn data_of(list: &ResourceList<'_>) -> Result<Vec<Value>, String> {
     let read = |item| {
         let tree = list.item_tree(item).map_err(|problem| format!("an item cannot be parsed: {problem:?}"))?;
         Ok(tree.read().map_err(|problems| format!("an item has no data: {problems:?}"))?.value)
@@ -158,88 +123,6 @@ fn libyaml_finds_the_same_items() {
         if ours == items { Ok(()) } else { Err(format!("ours {ours:#?}\nlibyaml {items:#?}")) }
     });
     assert!(read.get() * 10 > all.get() * 9, "libyaml accepts {} of {} lists", read.get(), all.get());
-}
-
-/// Lines that look like structure, put where they are not expected.
-const LINES: &[&str] = &[
-    "- kind: Fake",
-    "  - a",
-    "  kind: Fake",
-    "apiVersion: v1",
-    "items:",
-    "---",
-    "...",
-    "# c",
-    "",
-    "   ",
-    "\t",
-    "\t- a",
-    " -",
-    "-",
-    "- - a",
-    "? a",
-    ": b",
-    "  \"",
-    "\"",
-    "'",
-    "  - |",
-    "  x: >",
-    "    text",
-    "  ]",
-    "]",
-    "}",
-    "[",
-    "- [",
-    "  &a",
-    "- *a",
-    "- &a b",
-    "%TAG ! a",
-    "results:",
-    "  - \"a",
-    "b\"",
-    "kind: B",
-    "  !!str",
-    "items: []",
-    "foo:",
-    "\u{feff}",
-    "a: 'x",
-    "  y'",
-    "- ? a",
-    "\r",
-    "!!map",
-    "functionConfig: null",
-];
-
-/// The text with some lines moved, lost, shifted, doubled, or broken up.
-pub(crate) fn mutated(text: &str, tape: &mut Tape<'_>) -> String {
-    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
-    for _ in 0..=[0, 0, 1, 2][tape.pick(4)] {
-        let at = (tape.pick(256) * 256 + tape.pick(256)) % (lines.len() + 1);
-        let other = (tape.pick(256) * 256 + tape.pick(256)) % (lines.len() + 1);
-        match tape.pick(8) {
-            0 | 1 => lines.insert(at, format!("{}\n", tape.one_of(LINES))),
-            _ if at >= lines.len() => {}
-            2 => drop(lines.remove(at)),
-            3 => lines[at].insert_str(0, tape.one_of(&[" ", "  ", "- ", "\t", "# ", "\"", "'"])),
-            4 => lines[at] = lines[at].trim_start().to_owned(),
-            5 => {
-                lines[at] = format!(
-                    "{}{}\n",
-                    lines[at].trim_end(),
-                    tape.one_of(&[" |", " >", ":", " \"", "\"", " [", "]", " {", "}", ",", " &a", " *a", " #", "'", " '", "\\"])
-                )
-            }
-            6 if other < lines.len() => lines.swap(at, other),
-            _ => {
-                let line = &lines[at];
-                let cut = (0..=tape.pick(40)).rev().find(|cut| line.is_char_boundary(*cut)).unwrap_or(0);
-                let (before, behind) = line.split_at(cut);
-                lines[at] =
-                    format!("{before}{}{behind}", tape.one_of(&["\n", "", "\"", ": ", " #", "- ", "\n- ", "\n  ", "|", "\t", "{", "\r"]));
-            }
-        }
-    }
-    lines.concat()
 }
 
 #[test]

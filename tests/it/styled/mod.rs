@@ -2,10 +2,15 @@
 //!
 //! All choices come from a tape of bytes, so that proptest can shrink them: a zero is always the plainest choice.
 
+mod mutation;
 mod writer;
 
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{RngSeed, TestError, TestRunner};
 use serde_json::{Map, Value, json};
 
+pub(crate) use mutation::mutated;
 use writer::Writer;
 
 /// A text and what it says.
@@ -130,4 +135,37 @@ pub(crate) fn list_of(tape: &mut Tape<'_>, wildness: Wildness, items: Vec<Value>
     }
     let text = Writer::new(tape, wildness).document(&root);
     Styled { text, items }
+}
+
+/// The same cases on every machine, so that only a change to the code can break them; `PROPTEST_CASES` and
+/// `PROPTEST_RNG_SEED` search further.
+pub(crate) fn runner(cases: u32) -> TestRunner {
+    let mut config = ProptestConfig { failure_persistence: None, max_shrink_time: 20_000, ..ProptestConfig::default() };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = cases;
+    }
+    if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
+        config.rng_seed = RngSeed::Fixed(0x7661_6c6b_6579);
+    }
+    TestRunner::new(config)
+}
+
+/// Runs a property over tapes: one for what is to happen, one for the text that it happens to.
+pub(crate) fn for_tapes(cases: u32, property: impl Fn(&mut Tape<'_>, &mut Tape<'_>) -> Result<(), String>) {
+    let outcome = runner(cases).run(&(vec(any::<u8>(), 0..64), vec(any::<u8>(), 0..1200)), |(choices, text)| {
+        property(&mut Tape::new(&choices), &mut Tape::new(&text)).map_err(TestCaseError::fail)
+    });
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, _)) => panic!("{reason}"),
+        Err(abort) => panic!("{abort}"),
+    }
+}
+
+/// Runs a property over generated lists; the text is part of what a failure shows.
+pub(crate) fn for_lists(cases: u32, wildness: Wildness, property: impl Fn(&Styled, &mut Tape<'_>) -> Result<(), String>) {
+    for_tapes(cases, |choices, text| {
+        let list = list(text, wildness);
+        property(&list, choices).map_err(|reason| format!("{reason}\n--- of\n{}", list.text))
+    });
 }

@@ -1,0 +1,16 @@
+# The function's image: one static binary and no shell. `make image` puts the
+# binary into dist/ and builds this.
+FROM scratch AS function
+ARG VERSION=dev
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="expose-valkey" \
+      org.opencontainers.image.description="Makes every node of a Valkey cluster in Kubernetes reachable from outside: a KRM function for Kustomize and kpt" \
+      org.opencontainers.image.source="https://github.com/expose-valkey/expose-valkey" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+# Kustomize and kpt run functions as the user `nobody`, by name.
+COPY image/passwd image/group /etc/
+COPY dist/expose-valkey /usr/bin/expose-valkey
+USER 65534:65534
+ENTRYPOINT ["/usr/bin/expose-valkey"]
