@@ -23,6 +23,9 @@ pub mod check;
 pub mod own;
 pub mod render;
 
+pub mod manifests;
+pub mod ports;
+
 mod expose;
 mod function;
 mod gateway_listeners;

@@ -8,13 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::finding::Finding;
 use crate::rule::Rule;
 
-/// A file's text, and the name that messages call it by.
-pub(super) struct File {
-    pub(super) name: String,
-    pub(super) text: String,
-    /// It was named on the command line: anything wrong in it is worth telling.
-    pub(super) explicit: bool,
-}
+pub(super) use crate::manifests::Source as File;
 
 /// Reads all files, folders with what is in them; what cannot be read is a finding.
 pub(super) fn read(paths: &[PathBuf], findings: &mut Vec<Finding>) -> Vec<File> {

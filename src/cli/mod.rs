@@ -93,6 +93,7 @@ enum Command {
     #[command(after_help = "Example:\n  expose-valkey schema > expose-valkey.schema.json")]
     Schema,
     /// Print completions for a shell
+    #[cfg(not(target_family = "wasm"))]
     #[command(after_help = "Example:\n  expose-valkey completions bash > /etc/bash_completion.d/expose-valkey")]
     Completions {
         /// The shell
@@ -138,6 +139,7 @@ impl Cli {
             Some(Command::Check { input, format }) => check::run(&input, format, out, err),
             Some(Command::Ports { input, output }) => ports::run(&input, output, out, err),
             Some(Command::Schema) => schema::run(out),
+            #[cfg(not(target_family = "wasm"))]
             Some(Command::Completions { shell }) => {
                 clap_complete::generate(shell, &mut Cli::command(), "expose-valkey", out);
                 Ok(0)

@@ -2,11 +2,10 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Value, json};
-
 use super::{FAILED, Input, Table, findings, objects};
 use crate::finding::any_error;
 use crate::plan::Node;
+use crate::ports::rows;
 use crate::validate::Exposed;
 
 const HEAD: [&str; 8] = ["CLUSTER", "SHARD", "NODE", "HOSTNAME", "CLIENT PORT", "SERVICE", "SERVICE PORT", "LISTENER"];
@@ -20,7 +19,7 @@ pub(super) fn run(input: &Input, format: Table, out: &mut dyn Write, err: &mut d
     match format {
         Table::Table => out.write_all(table(&exposure.clusters).as_bytes())?,
         Table::Json => {
-            serde_json::to_writer_pretty(&mut *out, &json(&exposure.clusters))?;
+            serde_json::to_writer_pretty(&mut *out, &rows(&exposure.clusters))?;
             writeln!(out)?;
         }
     }
@@ -72,28 +71,4 @@ fn listener(cluster: &Exposed, node: &Node) -> String {
         (Some(gateway), Some(port)) => format!("{}:{port}", gateway.name),
         _ => "-".to_owned(),
     }
-}
-
-fn json(clusters: &[Exposed]) -> Value {
-    let mut rows = Vec::new();
-    for cluster in clusters {
-        for shard in &cluster.plan.shards {
-            for node in &shard.nodes {
-                let gateway = cluster.gateway.as_ref().map(|gateway| {
-                    json!({"name": gateway.name, "namespace": gateway.namespace.as_deref().or(cluster.namespace()), "port": node.listener_port.map(|port| port.get())})
-                });
-                rows.push(json!({
-                    "cluster": cluster.name(),
-                    "namespace": cluster.namespace(),
-                    "shard": shard.index,
-                    "node": node.index,
-                    "hostname": shard.hostname.as_ref().map(|name| name.as_str()),
-                    "clientPort": node.client_port.map(|port| port.get()),
-                    "service": {"name": shard.service, "port": node.service_port, "type": cluster.service.service_type.as_str()},
-                    "gateway": gateway,
-                }));
-            }
-        }
-    }
-    Value::Array(rows)
 }

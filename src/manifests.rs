@@ -1,0 +1,162 @@
+//! Plain manifests, whatever they were read from: their objects, what exposes the clusters among them, and the place in the
+//! text that a finding is about.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use crate::api::CONFIG_API;
+use crate::expose::{Exposure, expose};
+use crate::finding::{self, FileRef, Finding};
+use crate::krm::lines::line_of;
+use crate::krm::manifests;
+use crate::krm::yaml::{self, Node};
+use crate::object::Object;
+use crate::rule::Rule;
+use crate::select::problem_finding;
+
+/// A text, and the name that messages call it by.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// A path, or whatever the user knows it by.
+    pub name: String,
+    /// Documents between `---` lines.
+    pub text: String,
+    /// It was asked for by name: anything wrong in it is worth telling.
+    pub explicit: bool,
+}
+
+/// A document and the tree of it.
+#[derive(Debug)]
+pub struct Document<'s> {
+    /// Where it is from.
+    pub file: &'s Source,
+    /// Where it starts in the text.
+    pub offset: usize,
+    /// What it holds.
+    pub tree: Node<'s>,
+}
+
+/// What manifests come to, and where their findings are.
+#[derive(Debug, Default)]
+pub struct Exposed<'s> {
+    /// What exposes the clusters, of no use after an error; its findings are those of the reading too, in the order in which they are shown.
+    pub exposure: Exposure,
+    /// The functionConfig, given or found.
+    pub config: Option<Object>,
+    /// The documents that could be read.
+    pub documents: Vec<Document<'s>>,
+}
+
+/// Reads the manifests and exposes their clusters, with the object of `config` or else the ExposeValkey among them; each
+/// finding gets its line. `found` is what was found on the way here: after an error nothing is read.
+#[must_use]
+pub fn expose_all<'s>(sources: &'s [Source], config: Option<&[Source]>, found: Vec<Finding>) -> Exposed<'s> {
+    let mut findings = found;
+    let mut exposed = Exposed::default();
+    if !finding::any_error(&findings) {
+        let (objects, documents) = read(sources, &mut findings);
+        let config = choose_config(&objects, config, &mut findings);
+        let unreadable = finding::any_error(&findings);
+        let mut exposure = expose(&objects, config.as_ref());
+        if exposure.clusters.is_empty() && !exposure.known.is_empty() && !unreadable && !finding::any_error(&exposure.findings) {
+            let message = "no ValkeyCluster has external access on: set `spec.externalAccess.enabled: true`";
+            findings.push(Finding::info(Rule::NothingToDo, message));
+        }
+        for finding in &mut exposure.findings {
+            locate(finding, &documents);
+        }
+        exposed = Exposed { exposure, config, documents };
+    }
+    findings.append(&mut exposed.exposure.findings);
+    finding::sort(&mut findings);
+    exposed.exposure.findings = findings;
+    exposed
+}
+
+/// The objects of the texts, and their documents; what cannot be read is a finding.
+pub fn read<'s>(files: &'s [Source], findings: &mut Vec<Finding>) -> (Vec<Object>, Vec<Document<'s>>) {
+    let mut objects = Vec::new();
+    let mut documents = Vec::new();
+    for file in files {
+        for (index, range) in manifests::documents(&file.text).into_iter().enumerate() {
+            let Some(text) = file.text.get(range.clone()) else { continue };
+            if !file.explicit && !may_concern(text) {
+                continue;
+            }
+            let order = documents.len();
+            let reference = |offset: usize| FileRef {
+                path: file.name.clone(),
+                index: u64::try_from(index).unwrap_or(0),
+                line: Some(line_of(&file.text, range.start.saturating_add(offset))),
+            };
+            let mut report = |problem: &yaml::Problem| {
+                let mut finding = problem_finding("", problem);
+                finding.message.clone_from(&problem.message);
+                finding.file = Some(reference(problem.offset));
+                finding.order = order;
+                findings.push(finding);
+            };
+            let tree = match yaml::parse(text) {
+                Ok(tree) => tree,
+                Err(problem) => {
+                    report(&problem);
+                    continue;
+                }
+            };
+            match tree.value() {
+                Ok(value) => {
+                    let start = reference(tree.span.start);
+                    documents.push(Document { file, offset: range.start, tree });
+                    match value.get("items").and_then(Value::as_array) {
+                        Some(items) => objects.extend(items.iter().map(|item| Object::new(item.clone(), Some(start.clone()), order))),
+                        None => objects.push(Object::new(value, Some(start), order)),
+                    }
+                }
+                Err(problems) => problems.iter().for_each(report),
+            }
+        }
+    }
+    (objects, documents)
+}
+
+/// In a folder there may be files that are no manifests at all: only what names a kind of ours is read.
+fn may_concern(text: &str) -> bool {
+    ["ValkeyCluster", "ValkeyNode", "ExposeValkey", "TCPRoute", "tcproutes", "Gateway", "valkey-"].iter().any(|word| text.contains(word))
+}
+
+fn choose_config(objects: &[Object], files: Option<&[Source]>, findings: &mut Vec<Finding>) -> Option<Object> {
+    let is_config = |object: &&Object| object.reference.api_version == CONFIG_API && object.reference.kind == "ExposeValkey";
+    let Some(files) = files else {
+        let mut configs = objects.iter().filter(is_config);
+        let config = configs.next().cloned();
+        if let Some(second) = configs.next() {
+            let message = "there is more than one ExposeValkey among the manifests: choose one with `--config`";
+            findings.push(second.finding(Finding::error(Rule::UnknownConfig, message)));
+        }
+        return config;
+    };
+    let (mut objects, _) = read(files, findings);
+    if objects.len() != 1 && !finding::any_error(findings) {
+        let message = format!("`--config` must be a file with one object, it has {}", objects.len());
+        findings.push(Finding::error(Rule::UnknownConfig, message));
+    }
+    objects.pop()
+}
+
+/// The bytes of the field that a finding is about, in the text of its document's source.
+#[must_use]
+pub fn span(finding: &Finding, documents: &[Document<'_>]) -> Option<Range<usize>> {
+    let document = documents.get(finding.order)?;
+    finding.file.as_ref().filter(|file| file.path == document.file.name)?;
+    let span = &document.tree.nearest(finding.field.as_ref()?).span;
+    Some(document.offset.saturating_add(span.start)..document.offset.saturating_add(span.end))
+}
+
+fn locate(finding: &mut Finding, documents: &[Document<'_>]) {
+    let Some(span) = span(finding, documents) else { return };
+    let text = documents.get(finding.order).map_or("", |document| &document.file.text);
+    if let Some(file) = &mut finding.file {
+        file.line = Some(line_of(text, span.start));
+    }
+}
