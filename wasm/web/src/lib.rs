@@ -43,13 +43,12 @@ pub fn explain(text: &str) -> String {
     let exposure = &exposed.exposure;
     let findings: Vec<Value> = exposure.findings.iter().enumerate().map(|(index, found)| finding(text, found, &exposed.documents, index < MARKS)).collect();
     let failed = any_error(&exposure.findings);
-    let rendered = exposure.rendered.iter().flatten().filter(|_| !failed);
     json!({
         "failed": failed,
         "clusters": exposure.known.len(),
         "exposed": exposure.clusters.len(),
         "ports": rows(&exposure.clusters),
-        "objects": rendered.map(object).collect::<Vec<Value>>(),
+        "objects": exposure.rendered().iter().map(object).collect::<Vec<Value>>(),
         "findings": findings,
     })
     .to_string()
