@@ -68,6 +68,16 @@ lint: ## Check formatting, lints, documentation, dependencies and scripts
 bench: build ## Measure time and memory beside a function in Go
 	benches/run.sh $(FUNCTION)
 
+.PHONY: wasm
+wasm: ## Build the WebAssembly modules for kpt, for WASI hosts and for the playground page
+	tools/wasm.sh kpt wasi web
+
+.PHONY: test-wasm
+test-wasm: build ## Run the WebAssembly modules in every host, in kpt, in Kustomize and in a browser
+	tools/wasm.sh kpt wasi web panics
+	wasm/tests/test.sh $(FUNCTION)
+	wasm/tests/tools.sh $(FUNCTION)
+
 .PHONY: schema
 schema: build ## Write fn-config/schema.json from the types that read the functionConfig
 	$(FUNCTION) schema > fn-config/schema.json

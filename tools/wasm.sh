@@ -35,7 +35,9 @@ install_packages() {
         [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
     done
     ((${#missing[@]})) || return 0
-    [[ $EUID == 0 ]] && command -v apt-get >/dev/null || die "must be installed: ${missing[*]} (or call this as root on Debian)"
+    if [[ $EUID != 0 ]] || ! command -v apt-get >/dev/null; then
+        die "must be installed: ${missing[*]} (or call this as root on Debian)"
+    fi
     export DEBIAN_FRONTEND=noninteractive
     local install=(apt-get install -y -q --no-install-recommends "${missing[@]}")
     "${install[@]}" >&2 || { apt-get update -q >&2 && "${install[@]}" >&2; } || die "apt-get could not install ${missing[*]}"

@@ -151,7 +151,10 @@ impl Cli {
 /// The KRM function on standard input and output.
 fn as_function(out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
     if io::stdin().is_terminal() {
-        write!(err, "{}", Cli::command().render_long_help().ansi())?;
+        let help = Cli::command().render_long_help();
+        #[cfg(not(target_family = "wasm"))]
+        let help = help.ansi();
+        write!(err, "{help}")?;
         return Ok(USAGE);
     }
     let text = match text(read_stdin()?) {
