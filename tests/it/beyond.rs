@@ -368,3 +368,10 @@ fn a_spec_that_fills_memory_once_copied_to_every_node_is_refused() {
         ["warning many-nodes", "error budget"].map(str::to_owned).into_iter().rev().collect::<Vec<_>>()
     );
 }
+
+#[test]
+fn a_namespace_that_is_a_word_of_yaml_is_not_lost() {
+    let input = list("{}", "{shards: 1, externalAccess: {enabled: true}}", "").replace("namespace: team", "namespace: on");
+    assert_eq!(rules(&input), ["error wrong-type"]);
+    assert_eq!(rules(&input.replace("namespace: on", "namespace: 'on'")), [""; 0]);
+}

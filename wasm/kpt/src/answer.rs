@@ -70,7 +70,8 @@ pub(crate) fn as_message(why: &str, host: Host) -> String {
         // A YAML string: neither a mapping, whose keys would be missed, nor a comment, which would be an empty list.
         Host::Node => {
             let why: String = why.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect();
-            let lines: Vec<String> = why.replace("kind: ResourceList", "kind ResourceList").lines().map(|line| format!("  {line}")).collect();
+            let lines: Vec<String> =
+                why.replace("kind: ResourceList", "kind ResourceList").lines().map(|line| format!("  {line}")).collect();
             format!("|-\n{}", lines.join("\n"))
         }
     }
@@ -102,7 +103,7 @@ mod tests {
     #[test]
     fn every_finding_is_told() {
         let cluster = "- apiVersion: valkey.io/v1alpha1\n  kind: ValkeyCluster\n  metadata: {name: c}\n  spec: {shards: 0, externalAccess: {enabled: true, typo: 1}}\n";
-        let why = text_of(&LIST.replace(" []", &format!("\n{cluster}").trim_end())).unwrap_err();
+        let why = text_of(&LIST.replace(" []", format!("\n{cluster}").trim_end())).unwrap_err();
         assert!(why.contains("spec.shards") && why.contains("typo"), "{why}");
         for input in ["", "kind: Pod\n", "a: [", "\u{0}"] {
             let why = text_of(input).unwrap_err();

@@ -41,7 +41,8 @@ pub fn explain(text: &str) -> String {
     let sources = [Source { name: NAME.to_owned(), text: text.to_owned(), explicit: true }];
     let exposed = manifests::expose_all(&sources, None, Vec::new());
     let exposure = &exposed.exposure;
-    let findings: Vec<Value> = exposure.findings.iter().enumerate().map(|(index, found)| finding(text, found, &exposed.documents, index < MARKS)).collect();
+    let findings: Vec<Value> =
+        exposure.findings.iter().enumerate().map(|(index, found)| finding(text, found, &exposed.documents, index < MARKS)).collect();
     let failed = any_error(&exposure.findings);
     json!({
         "failed": failed,
