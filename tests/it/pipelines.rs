@@ -97,3 +97,22 @@ fn a_list_is_rendered_with_the_given_functionconfig() {
     assert_eq!(with_config["functionConfig"]["kind"], "ExposeValkey");
     assert!(plain.get("functionConfig").is_none() && with_config.get("results").is_none());
 }
+
+/// An init container has nothing but the image's own program to copy it with.
+#[test]
+fn the_program_copies_itself() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("install");
+    fs::create_dir_all(&folder).unwrap();
+    let copy = folder.join("expose-valkey");
+    let install = |to: &Path| Command::new(env!("CARGO_BIN_EXE_expose-valkey")).arg("install").arg(to).output().unwrap();
+    assert!(install(&copy).status.success());
+    // Over one that is there, too.
+    assert!(install(&copy).status.success());
+    let versions = [copy.as_path(), Path::new(env!("CARGO_BIN_EXE_expose-valkey"))]
+        .map(|program| Command::new(program).arg("--version").output().unwrap().stdout);
+    assert!(!versions[0].is_empty() && versions[0] == versions[1]);
+    let failed = install(&folder.join("no/such/folder"));
+    assert_eq!(failed.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&failed.stderr).starts_with("[error] cannot write `"), "{failed:?}");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing else is left there");
+}
