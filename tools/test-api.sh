@@ -87,6 +87,7 @@ render_all() {
         render "example-${folder#*/}" -f "$folder/base" -c "$folder/exec/expose.yaml"
     done
     render example-kpt-config-file -f examples/kpt/config-file
+    render example-flux -f examples/flux/manifests
     render example-kpt-config-map -f examples/kpt/config-map -c "$work/keys.yaml"
     for folder in testdata/parity/pr281/*/; do
         render "$(basename "$folder")" -f "$folder/input.yaml"
@@ -177,7 +178,7 @@ for set in '1.6.3 standard' '1.6.3 experimental' '1.5.1 experimental' '1.5.1 sta
     done
     if [[ $first ]]; then
         # The clusters themselves, their Gateways, and all that the examples promise.
-        for file in examples/*/expected.yaml examples/*/*/expected.yaml; do
+        for file in examples/*/expected.yaml examples/*/*/expected.yaml examples/flux/manifests/{cluster,gateway,external-access}.yaml; do
             apply "$file" "$file"
         done
         first=

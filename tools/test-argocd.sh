@@ -125,7 +125,7 @@ pod() { # pod FILE JSONPATH
 [[ $(pod "$work/with-plugin.yaml" '.containers[*].name') == *expose-valkey* ]] || die "the sidecar must be in the pod"
 [[ $(pod "$work/with-kustomize.yaml" '.containers[*].name') == argocd-repo-server ]] || die "there must be no sidecar without the plugin"
 for file in "$work/with-plugin.yaml" "$work/with-kustomize.yaml"; do
-    [[ $(pod "$file" '.initContainers[?(@.name=="expose-valkey")].args[0]') == install ]] || die "the program must be installed"
+    [[ $(pod "$file" '.initContainers[?(@.name=="install-expose-valkey")].args[0]') == install ]] || die "the program must be installed"
     [[ $(pod "$file" '.initContainers[*].name') == *copyutil* ]] || die "Argo CD's own init container must stay"
 done
 grep -q 'kustomize.buildOptions: --enable-alpha-plugins --enable-exec' "$work/with-kustomize.yaml" || die "functions must be enabled"

@@ -116,3 +116,39 @@ fn the_program_copies_itself() {
     assert!(String::from_utf8_lossy(&failed.stderr).starts_with("[error] cannot write `"), "{failed:?}");
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing else is left there");
 }
+
+/// Every functionConfig in the documents is one that the program takes, and changes what comes out.
+#[test]
+fn functionconfigs_of_the_documents_are_accepted() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("documents");
+    fs::create_dir_all(&folder).unwrap();
+    let cluster = folder.join("cluster.yaml");
+    let access = "externalAccess: {enabled: true, domain: cache.example.org, preferredEndpointType: hostname";
+    let head = "apiVersion: valkey.io/v1alpha1\nkind: ValkeyCluster\nmetadata: {name: cache, namespace: shop}\n";
+    let spec = "spec: {shards: 3, replicas: 1, tls: {certificate: {secretName: cache-tls}}";
+    let render = |config: Option<&Path>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_expose-valkey"));
+        command.arg("render").arg("-f").arg(&cluster).args(config.map(|_| "-c")).args(config);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{config:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    let mut seen = 0;
+    for page in ["gateways.md", "ports-that-stay.md", "names.md", "gitops.md", "pipelines/argocd.md"] {
+        let text = fs::read_to_string(root.join("docs").join(page)).unwrap();
+        for (index, block) in text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).enumerate() {
+            if !block.contains("kind: ExposeValkey") {
+                continue;
+            }
+            let node_ports = block.contains("nodePorts");
+            let gateway = if node_ports { "" } else { ", gateway: {gatewayRef: {name: valkey}, basePort: 9000}" };
+            fs::write(&cluster, format!("{head}{spec}, {access}{gateway}}}}}\n")).unwrap();
+            let config = folder.join(format!("{}-{index}.yaml", page.replace('/', "-")));
+            fs::write(&config, block).unwrap();
+            assert_ne!(render(Some(&config)), render(None), "{page}: this changes nothing:\n{block}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 12);
+}
