@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use serde::Serialize;
 
 use crate::validate::Exposed;
 
@@ -17,6 +17,18 @@ pub const NODE_LABEL: &str = "valkey.io/node-index";
 /// that have that and are none of its own.
 pub const EXTENSION_LABEL: &str = "fn.valkey.io/cluster";
 
+/// What `metadata` of our objects holds. The ObjectMeta of the Kubernetes types has dates as well, and with them a library of
+/// dates that nothing here needs: a tenth of a WebAssembly module.
+#[derive(Debug, Serialize)]
+pub(super) struct Metadata {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) annotations: Option<BTreeMap<String, String>>,
+    labels: BTreeMap<String, String>,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<String>,
+}
+
 /// What an object stands for.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
@@ -25,7 +37,7 @@ pub(super) enum Part {
 }
 
 /// Labels of the cluster below the operator's own, which they never replace.
-pub(super) fn metadata(exposed: &Exposed, name: String, component: &str, part: Part) -> ObjectMeta {
+pub(super) fn metadata(exposed: &Exposed, name: String, component: &str, part: Part) -> Metadata {
     let mut labels = exposed.labels.clone();
     let mut set = |key: &str, value: String| labels.insert(key.to_owned(), value);
     set("app.kubernetes.io/name", "valkey".to_owned());
@@ -41,11 +53,11 @@ pub(super) fn metadata(exposed: &Exposed, name: String, component: &str, part: P
             set(SHARD_LABEL, shard.to_string())
         }
     };
-    ObjectMeta { name: Some(name), namespace: exposed.plan.cluster.namespace.clone(), labels: Some(labels), ..ObjectMeta::default() }
+    Metadata { annotations: None, labels, name, namespace: exposed.plan.cluster.namespace.clone() }
 }
 
 /// Metadata of an object that is this program's alone.
-pub(super) fn extension(exposed: &Exposed, name: String) -> ObjectMeta {
+pub(super) fn extension(exposed: &Exposed, name: String) -> Metadata {
     let mut labels = exposed.labels.clone();
     labels.retain(|key, _| key != CLUSTER_LABEL && key != SHARD_LABEL && key != NODE_LABEL);
     let own = [
@@ -57,7 +69,7 @@ pub(super) fn extension(exposed: &Exposed, name: String) -> ObjectMeta {
         (EXTENSION_LABEL, exposed.name()),
     ];
     labels.extend(own.map(|(key, value)| (key.to_owned(), value.to_owned())));
-    ObjectMeta { name: Some(name), namespace: exposed.plan.cluster.namespace.clone(), labels: Some(labels), ..ObjectMeta::default() }
+    Metadata { annotations: None, labels, name, namespace: exposed.plan.cluster.namespace.clone() }
 }
 
 /// What the operator puts on the shard's pods: these two keys and no others, whatever labels the user has.

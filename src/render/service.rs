@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::api::core::v1::{Service, ServicePort, ServiceSpec};
+use k8s_openapi::api::core::v1::{ServicePort, ServiceSpec};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::dns;
-use super::metadata::{CLUSTER_LABEL, Part, extension, metadata, selector};
+use super::metadata::{CLUSTER_LABEL, Metadata, Part, extension, metadata, selector};
 use crate::api::{Dns, IpFamilyPolicy, ServiceType};
 use crate::plan::{CLIENT_PORT, Node, Shard, bootstrap_name};
 use crate::validate::{Config, Exposed};
@@ -23,9 +23,9 @@ pub(super) fn service(exposed: &Exposed, config: &Config, shard: &Shard) -> Valu
     meta.annotations = (!annotations.is_empty()).then_some(annotations);
     let access = &exposed.access;
     let is_load_balancer = settings.service_type == ServiceType::LoadBalancer;
-    let service = Service {
-        metadata: meta,
-        spec: Some(ServiceSpec {
+    object(
+        &meta,
+        &ServiceSpec {
             ports: Some(shard.nodes.iter().map(|node| port(exposed, node)).collect()),
             selector: Some(selector(exposed, shard.index)),
             type_: Some(settings.service_type.as_str().to_owned()),
@@ -35,10 +35,12 @@ pub(super) fn service(exposed: &Exposed, config: &Config, shard: &Shard) -> Valu
             load_balancer_source_ranges: access.load_balancer_source_ranges.clone().filter(|ranges| is_load_balancer && !ranges.is_empty()),
             allocate_load_balancer_node_ports: access.allocate_load_balancer_node_ports.filter(|_| is_load_balancer),
             ..ServiceSpec::default()
-        }),
-        status: None,
-    };
-    serde_json::to_value(service).unwrap_or_default()
+        },
+    )
+}
+
+fn object(metadata: &Metadata, spec: &ServiceSpec) -> Value {
+    json!({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec})
 }
 
 fn port(exposed: &Exposed, node: &Node) -> ServicePort {
@@ -56,9 +58,9 @@ fn port(exposed: &Exposed, node: &Node) -> ServicePort {
 /// own node, so this one targets the number.
 pub(super) fn bootstrap(exposed: &Exposed) -> Value {
     let service_type = if exposed.gateway.is_some() { ServiceType::ClusterIp } else { exposed.service.service_type };
-    let service = Service {
-        metadata: extension(exposed, bootstrap_name(exposed.name())),
-        spec: Some(ServiceSpec {
+    object(
+        &extension(exposed, bootstrap_name(exposed.name())),
+        &ServiceSpec {
             ports: Some(vec![ServicePort {
                 name: Some("client".to_owned()),
                 port: i32::from(CLIENT_PORT),
@@ -69,8 +71,6 @@ pub(super) fn bootstrap(exposed: &Exposed) -> Value {
             type_: Some(service_type.as_str().to_owned()),
             ip_family_policy: exposed.access.ip_family_policy.map(IpFamilyPolicy::as_str).map(str::to_owned),
             ..ServiceSpec::default()
-        }),
-        status: None,
-    };
-    serde_json::to_value(service).unwrap_or_default()
+        },
+    )
 }

@@ -43,9 +43,8 @@ pub fn explain(text: &str) -> String {
     let exposure = &exposed.exposure;
     let findings: Vec<Value> =
         exposure.findings.iter().enumerate().map(|(index, found)| finding(text, found, &exposed.documents, index < MARKS)).collect();
-    let failed = any_error(&exposure.findings);
     json!({
-        "failed": failed,
+        "failed": any_error(&exposure.findings),
         "clusters": exposure.known.len(),
         "exposed": exposure.clusters.len(),
         "ports": rows(&exposure.clusters),
