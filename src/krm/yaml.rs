@@ -41,7 +41,7 @@ pub enum Content<'a> {
         text: Cow<'a, str>,
         /// Neither quoted nor a block scalar.
         plain: bool,
-        /// Suffix of an explicit tag: `str` of `!!str`.
+        /// Suffix of an explicit tag: `str` of `!!str`, nothing for a tag that is not YAML's own.
         tag: Option<String>,
     },
     /// A sequence.
@@ -214,7 +214,7 @@ impl ValueReader {
             }
             Content::Scalar { text, plain, tag } => {
                 let value = match tag {
-                    Some(suffix) => scalar::resolve_tagged(suffix, text, *plain),
+                    Some(suffix) => scalar::resolve_tagged(suffix, text),
                     None if *plain => scalar::resolve(text),
                     None => Ok(Value::String(text.clone().into_owned())),
                 };
@@ -244,10 +244,14 @@ impl ValueReader {
         let mut merged: Vec<Value> = Vec::new();
         for (key, value) in entries {
             if matches!(&key.content, Content::Scalar { text, plain: true, .. } if text == "<<") {
-                match self.read(value) {
-                    Value::Array(several) => merged.extend(several),
-                    one => merged.push(one),
+                let sources = match self.read(value) {
+                    Value::Array(several) => several,
+                    one => vec![one],
+                };
+                if self.budget > 0 && sources.iter().any(|source| !source.is_object()) {
+                    self.problem(ProblemKind::Syntax, key.span.start, "`<<` must be a mapping, or a list of mappings".to_owned());
                 }
+                merged.extend(sources);
                 continue;
             }
             let Some(name) = self.key(key) else { continue };
@@ -403,7 +407,10 @@ impl<'a> Composer<'a> {
                 if end > start {
                     self.last_end = end;
                 }
-                let tag = tag.filter(|tag| tag.is_yaml_core_schema()).map(|tag| tag.suffix().to_owned());
+                let tag = tag.map(|tag| match tag.parts() {
+                    ("tag:yaml.org,2002:", suffix) => suffix.to_owned(),
+                    (handle, suffix) => format!("{handle}{suffix}").strip_prefix("tag:yaml.org,2002:").unwrap_or_default().to_owned(),
+                });
                 (Content::Scalar { text, plain: style == ScalarStyle::Plain, tag }, anchor)
             }
             Event::SequenceStart(style, anchor, _) => {
