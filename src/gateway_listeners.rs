@@ -8,7 +8,7 @@ use crate::api::Listeners;
 use crate::expose::Exposure;
 use crate::krm::entries::EntryChange;
 use crate::krm::{Change, ResourceList};
-use crate::object::Object;
+use crate::object::{Object, find_gateway};
 use crate::render::{gateway_listener, gateway_listener_prefix};
 use crate::select::Selection;
 
@@ -20,7 +20,7 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Se
     for (object, origin) in selection.objects.iter().zip(&selection.origins) {
         let is_gateway = object.group() == "gateway.networking.k8s.io" && object.reference.kind == "Gateway";
         let Some(item) = list.items.get(origin.item).filter(|_| is_gateway && !origin.nested) else { continue };
-        let entries = entries(exposure, object);
+        let entries = entries(exposure, object, &selection.objects);
         if entries.is_empty() {
             continue;
         }
@@ -32,13 +32,13 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Se
 }
 
 /// What must happen to the listeners of a Gateway.
-fn entries(exposure: &Exposure, gateway: &Object) -> EntryChange {
+fn entries(exposure: &Exposure, gateway: &Object, objects: &[Object]) -> EntryChange {
     let mut wanted: BTreeMap<String, Value> = BTreeMap::new();
     let mut order = Vec::new();
     for cluster in &exposure.clusters {
         let Some(reference) = &cluster.gateway else { continue };
         let namespace = reference.namespace.as_deref().or(cluster.namespace());
-        if reference.name != gateway.reference.name || namespace != gateway.reference.namespace.as_deref() {
+        if !find_gateway(objects, namespace, &reference.name).is_some_and(|found| std::ptr::eq(found, gateway)) {
             continue;
         }
         for node in cluster.plan.nodes() {

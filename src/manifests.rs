@@ -42,6 +42,8 @@ pub struct Document<'s> {
 pub struct Exposed<'s> {
     /// What exposes the clusters, of no use after an error; its findings are those of the reading too, in the order in which they are shown.
     pub exposure: Exposure,
+    /// The functionConfig, given or found.
+    pub config: Option<Object>,
     /// The documents that could be read.
     pub documents: Vec<Document<'s>>,
 }
@@ -64,7 +66,7 @@ pub fn expose_all<'s>(sources: &'s [Source], config: Option<&[Source]>, found: V
         for finding in &mut exposure.findings {
             locate(finding, &documents);
         }
-        exposed = Exposed { exposure, documents };
+        exposed = Exposed { exposure, config, documents };
     }
     findings.append(&mut exposed.exposure.findings);
     finding::sort(&mut findings);

@@ -39,6 +39,13 @@ impl Object {
         self.reference.api_version.split_once('/').map_or("", |(group, _)| group)
     }
 
+    /// Whether others may call it by this name although it is not its name any more: Kustomize changes names first, and the
+    /// references to them when all functions have run.
+    fn was_called(&self, name: &str) -> bool {
+        let names = self.value.pointer("/metadata/annotations/internal.config.kubernetes.io~1previousNames").and_then(Value::as_str);
+        names.is_some_and(|names| names.split(',').any(|before| before == name))
+    }
+
     /// A label's value.
     #[must_use]
     pub fn label(&self, key: &str) -> Option<&str> {
@@ -57,4 +64,11 @@ impl Object {
     pub fn finding(&self, finding: Finding) -> Finding {
         finding.of(self.reference.clone(), self.file.clone(), self.order)
     }
+}
+
+/// The Gateway that goes by a name, if it is in the list.
+pub(crate) fn find_gateway<'o>(objects: &'o [Object], namespace: Option<&str>, name: &str) -> Option<&'o Object> {
+    let is_gateway = |o: &&Object| o.group() == "gateway.networking.k8s.io" && o.reference.kind == "Gateway";
+    let gateways = || objects.iter().filter(is_gateway).filter(|o| o.reference.namespace.as_deref() == namespace);
+    gateways().find(|o| o.reference.name == name).or_else(|| gateways().find(|o| o.was_called(name)))
 }

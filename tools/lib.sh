@@ -4,6 +4,7 @@
 #   cache            the folder that keeps what the scripts build, outside the clone
 #   die MESSAGE      says what went wrong and ends the script
 #   need PROGRAM     ends the script unless PROGRAM is on PATH
+#   program          prints the path of the function: $FUNCTION, or what `make build` built
 #   lock NAME        waits until no other script holds NAME, where flock exists:
 #                    two calls at once then build a thing once. Without flock both
 #                    build it, and the last one to finish moves its own into place.
@@ -18,6 +19,15 @@ die() {
 
 need() {
     command -v "$1" >/dev/null || die "\`$1\` must be on PATH"
+}
+
+program() {
+    local root target=${CARGO_TARGET_DIR:-target}
+    root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+    [[ $target == /* ]] || target=$root/$target
+    local path=${FUNCTION:-$target/release/expose-valkey}
+    [[ -x $path ]] || die "$path must be there: run \`make build\`"
+    realpath "$path"
 }
 
 lock() {

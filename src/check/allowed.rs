@@ -26,12 +26,12 @@ pub(super) fn namespaces(clusters: &[Exposed], config: &Config, objects: &[Objec
             continue;
         }
         let field = if config.listeners == Listeners::ListenerSet {
-            "spec.allowedListeners.namespaces"
+            "`spec.allowedListeners.namespaces`"
         } else {
-            "allowedRoutes.namespaces of its listeners"
+            "`allowedRoutes.namespaces` of its listeners"
         };
         let message = format!(
-            "Gateway {} does not let {what} of namespace {} attach: allow it in `{field}`, by `from: Selector` with the label `kubernetes.io/metadata.name: {}`",
+            "Gateway {} does not let {what} of namespace {} attach: allow it in {field}, by `from: Selector` with the label `kubernetes.io/metadata.name: {}`",
             shown(&key),
             cluster.namespace().unwrap_or("of this cluster"),
             cluster.namespace().unwrap_or_default(),

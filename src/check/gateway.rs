@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::api::Listeners;
 use crate::finding::Finding;
-use crate::object::Object;
+use crate::object::{Object, find_gateway};
 use crate::plan::{Port, Ports};
 use crate::render::{self, MAX_LISTENERS};
 use crate::rule::Rule;
@@ -25,8 +25,7 @@ pub(super) fn shown(key: &GatewayKey) -> String {
 
 /// The Gateway, if it is in the list.
 pub(super) fn find<'o>(objects: &'o [Object], key: &GatewayKey) -> Option<&'o Object> {
-    let is_gateway = |o: &&Object| o.group() == "gateway.networking.k8s.io" && o.reference.kind == "Gateway";
-    objects.iter().filter(is_gateway).find(|o| o.reference.namespace == key.0 && o.reference.name == key.1)
+    find_gateway(objects, key.0.as_deref(), &key.1)
 }
 
 /// Listener names are unique to a port, so one name can serve one node only.

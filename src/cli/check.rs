@@ -15,7 +15,7 @@ fn color() -> ColorChoice {
 }
 
 pub(super) fn run(input: &Input, format: Format, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
-    let (_, exposure) = objects::load(input);
+    let exposure = objects::load(input).exposure;
     match format {
         Format::Json => {
             let results: Vec<Value> = exposure.findings.iter().map(Finding::to_result).collect();

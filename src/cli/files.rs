@@ -70,10 +70,19 @@ fn push(files: &mut Vec<File>, name: String, bytes: Vec<u8>, explicit: bool, fin
 
 /// Writes a file, whole or not at all: a reader sees the old text or the new one.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Box<Finding>> {
+    replace(path, |new| fs::write(new, text))
+}
+
+/// Copies this program to a file.
+pub(super) fn copy_program(path: &Path) -> Result<(), Box<Finding>> {
+    replace(path, |new| std::env::current_exe().and_then(|program| fs::copy(program, new)).map(|_| ()))
+}
+
+fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), Box<Finding>> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".new");
     let new = path.with_file_name(name);
-    let written = fs::write(&new, text).and_then(|()| fs::rename(&new, path));
+    let written = write(&new).and_then(|()| fs::rename(&new, path));
     written.map_err(|error| {
         let _ = fs::remove_file(&new);
         Box::new(Finding::error(Rule::File, format!("cannot write `{}`: {error}", path.display())))

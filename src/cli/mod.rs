@@ -3,6 +3,7 @@
 mod check;
 mod files;
 mod findings;
+mod install;
 mod objects;
 mod pin;
 mod ports;
@@ -92,6 +93,12 @@ enum Command {
     /// Print the JSON Schema of the functionConfig
     #[command(after_help = "Example:\n  expose-valkey schema > expose-valkey.schema.json")]
     Schema,
+    /// Copy this program to a file, in an init container for instance: its image has no shell
+    #[command(after_help = "Example:\n  expose-valkey install /tools/expose-valkey")]
+    Install {
+        /// The file to write
+        file: PathBuf,
+    },
     /// Print completions for a shell
     #[cfg(not(target_family = "wasm"))]
     #[command(after_help = "Example:\n  expose-valkey completions bash > /etc/bash_completion.d/expose-valkey")]
@@ -139,6 +146,7 @@ impl Cli {
             Some(Command::Check { input, format }) => check::run(&input, format, out, err),
             Some(Command::Ports { input, output }) => ports::run(&input, output, out, err),
             Some(Command::Schema) => schema::run(out),
+            Some(Command::Install { file }) => install::run(&file, err),
             #[cfg(not(target_family = "wasm"))]
             Some(Command::Completions { shell }) => {
                 clap_complete::generate(shell, &mut Cli::command(), "expose-valkey", out);

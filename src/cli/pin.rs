@@ -25,7 +25,7 @@ type Cluster = (Option<String>, String);
 type NodePorts = BTreeMap<(u32, u32), u16>;
 
 pub(super) fn run(input: &Input, ports_from: &PathBuf, err: &mut dyn Write) -> io::Result<u8> {
-    let (manifests, mut exposure) = objects::load(input);
+    let objects::Loaded { files: manifests, mut exposure, .. } = objects::load(input);
     let mut found = std::mem::take(&mut exposure.findings);
     if !any_error(&found) {
         let sources = files::read(std::slice::from_ref(ports_from), &mut found);

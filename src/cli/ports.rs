@@ -11,7 +11,7 @@ use crate::validate::Exposed;
 const HEAD: [&str; 8] = ["CLUSTER", "SHARD", "NODE", "HOSTNAME", "CLIENT PORT", "SERVICE", "SERVICE PORT", "LISTENER"];
 
 pub(super) fn run(input: &Input, format: Table, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
-    let (_, exposure) = objects::load(input);
+    let exposure = objects::load(input).exposure;
     findings::print(&exposure.findings, err)?;
     if any_error(&exposure.findings) {
         return Ok(FAILED);

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use super::files::{self, File};
 use super::{FAILED, Input, findings, objects};
 use crate::api::Listeners;
@@ -19,7 +21,7 @@ pub(super) struct Target {
 }
 
 pub(super) fn run(input: &Input, target: &Target, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
-    let (files, mut exposure) = objects::load(input);
+    let objects::Loaded { files, config, mut exposure } = objects::load(input);
     if !target.in_list && exposure.config.listeners == Listeners::Gateway && !any_error(&exposure.findings) {
         let message = "`emit.listeners: Gateway` changes a Gateway that is in the manifests, and `render` changes no manifests: use `ListenerSet`, or run the function by kustomize or kpt";
         exposure.findings.push(Finding::error(Rule::WrongValue, message).at("spec.emit.listeners"));
@@ -29,7 +31,7 @@ pub(super) fn run(input: &Input, target: &Target, out: &mut dyn Write, err: &mut
         return Ok(FAILED);
     }
     if target.in_list {
-        let list = as_list(&files);
+        let list = as_list(&files, config.map(|config| config.value).as_ref());
         let output = function::run(&list);
         output.text.write_to(out)?;
         findings::print(&output.findings, err)?;
@@ -77,8 +79,13 @@ fn check(path: &Path, new: &str, out: &mut dyn Write, err: &mut dyn Write) -> io
 }
 
 /// The documents of the files as the items of a list, line by line as they are.
-fn as_list(files: &[File]) -> String {
-    let mut list = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:\n".to_owned();
+fn as_list(files: &[File], config: Option<&Value>) -> String {
+    let mut list = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n".to_owned();
+    if let Some(config) = config {
+        list.push_str("functionConfig:\n  ");
+        write::mapping(&mut list, config, 2);
+    }
+    list.push_str("items:\n");
     let header = list.len();
     for file in files {
         for range in manifests::documents(&file.text) {

@@ -12,6 +12,7 @@ pub mod manifests;
 pub mod scalar;
 mod sequence;
 mod split;
+mod value;
 pub mod write;
 pub mod yaml;
 

@@ -27,16 +27,24 @@ pub fn resolve(text: &str) -> Result<Value, NotAValue> {
     Ok(number(text).unwrap_or_else(|| Value::String(text.to_owned())))
 }
 
-/// The value of a scalar with an explicit tag of YAML's core schema; other tags do not change how Go reads a scalar.
+/// The value of a scalar with an explicit tag, by the suffix of the tag if it is one of YAML's own. To Go, a tag that it does
+/// not know makes a string.
 ///
 /// # Errors
-/// Infinity, NaN, and `!!binary` text that is not base64.
-pub fn resolve_tagged(suffix: &str, text: &str, plain: bool) -> Result<Value, NotAValue> {
+/// Infinity, NaN, text that is not of the tag's type, and `!!binary` text that is not base64.
+pub fn resolve_tagged(suffix: &str, text: &str) -> Result<Value, NotAValue> {
     match suffix {
-        "str" => Ok(Value::String(text.to_owned())),
         "binary" => base64(text).map(Value::String).ok_or_else(|| NotAValue("`!!binary` value is not base64 of text".to_owned())),
-        "int" | "float" | "bool" | "null" => resolve(text),
-        _ if plain => resolve(text),
+        "int" | "float" | "bool" | "null" => {
+            let value = resolve(text)?;
+            let fits = match suffix {
+                "int" => value.is_i64() || value.is_u64(),
+                "float" => value.is_number(),
+                "bool" => value.is_boolean(),
+                _ => value.is_null(),
+            };
+            if fits { Ok(value) } else { Err(NotAValue(format!("`{text}` is not what its tag `!!{suffix}` says"))) }
+        }
         _ => Ok(Value::String(text.to_owned())),
     }
 }
@@ -136,7 +144,7 @@ fn float(text: &str) -> Option<Value> {
 fn base64(text: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let (mut buffer, mut bits) = (0u32, 0u32);
-    for byte in text.bytes().filter(|b| !b.is_ascii_whitespace() && *b != b'=') {
+    for byte in text.bytes().filter(|b| !matches!(b, b'\r' | b'\n' | b'=')) {
         let six = match byte {
             b'A'..=b'Z' => byte - b'A',
             b'a'..=b'z' => byte - b'a' + 26,

@@ -9,17 +9,12 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Span, StructureStyle};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::scalar;
+use super::value;
 
 /// Deepest nesting of collections that is read.
 pub const MAX_DEPTH: usize = 128;
-/// Most nodes that one document may grow to when its aliases are written out.
-pub const MAX_EXPANDED_NODES: usize = 1_000_000;
-
-/// Most problems that are told of one document: more than anybody reads, and few enough to be told at once.
-pub const MAX_PROBLEMS: usize = 100;
 
 /// A piece of a document and the bytes that it was written with.
 #[derive(Clone, Debug)]
@@ -41,7 +36,7 @@ pub enum Content<'a> {
         text: Cow<'a, str>,
         /// Neither quoted nor a block scalar.
         plain: bool,
-        /// Suffix of an explicit tag: `str` of `!!str`.
+        /// Suffix of an explicit tag: `str` of `!!str`, nothing for a tag that is not YAML's own.
         tag: Option<String>,
     },
     /// A sequence.
@@ -163,140 +158,7 @@ impl<'a> Node<'a> {
     /// # Errors
     /// Every duplicate key and every scalar without a value; or, alone, a spent budget.
     pub fn value(&self) -> Result<Value, Vec<Problem>> {
-        let mut reader = ValueReader { budget: MAX_EXPANDED_NODES, shared: 0, problems: Vec::new(), path: Vec::new() };
-        let value = reader.read(self);
-        if reader.problems.is_empty() { Ok(value) } else { Err(reader.problems) }
-    }
-}
-
-struct ValueReader {
-    /// How many more values may stand below anchors and aliases. What is written out needs no limit: the text is one.
-    budget: usize,
-    /// How many anchors and aliases the value at hand is below of.
-    shared: usize,
-    problems: Vec<Problem>,
-    path: Vec<String>,
-}
-
-impl ValueReader {
-    fn problem(&mut self, kind: ProblemKind, offset: usize, message: String) {
-        if self.problems.len() >= MAX_PROBLEMS && kind != ProblemKind::Budget {
-            return;
-        }
-        let mut problem = Problem::at(kind, offset, message);
-        problem.field = (!self.path.is_empty()).then(|| self.path.join("."));
-        self.problems.push(problem);
-    }
-
-    fn read(&mut self, node: &Node<'_>) -> Value {
-        if self.shared > 0 {
-            self.budget = self.budget.saturating_sub(1);
-        }
-        if self.budget == 0 {
-            if !self.problems.iter().any(|p| p.kind == ProblemKind::Budget) {
-                self.path.clear();
-                self.problem(
-                    ProblemKind::Budget,
-                    node.span.start,
-                    format!(
-                        "its aliases expand to more than {MAX_EXPANDED_NODES} values: write the repeated parts out, or use fewer aliases"
-                    ),
-                );
-            }
-            return Value::Null;
-        }
-        match &node.content {
-            Content::Shared(target) => {
-                self.shared = self.shared.saturating_add(1);
-                let value = self.read(target);
-                self.shared = self.shared.saturating_sub(1);
-                value
-            }
-            Content::Scalar { text, plain, tag } => {
-                let value = match tag {
-                    Some(suffix) => scalar::resolve_tagged(suffix, text, *plain),
-                    None if *plain => scalar::resolve(text),
-                    None => Ok(Value::String(text.clone().into_owned())),
-                };
-                value.unwrap_or_else(|scalar::NotAValue(message)| {
-                    self.problem(ProblemKind::Syntax, node.span.start, message);
-                    Value::Null
-                })
-            }
-            Content::Sequence { entries, .. } => {
-                let mut values = Vec::with_capacity(entries.len().min(1024));
-                for (index, entry) in entries.iter().enumerate() {
-                    self.enter_index(index);
-                    values.push(self.read(entry));
-                    self.leave_index(index);
-                    if self.budget == 0 {
-                        break;
-                    }
-                }
-                Value::Array(values)
-            }
-            Content::Mapping { entries, .. } => self.mapping(entries),
-        }
-    }
-
-    fn mapping(&mut self, entries: &[(Node<'_>, Node<'_>)]) -> Value {
-        let mut map = Map::new();
-        let mut merged: Vec<Value> = Vec::new();
-        for (key, value) in entries {
-            if matches!(&key.content, Content::Scalar { text, plain: true, .. } if text == "<<") {
-                match self.read(value) {
-                    Value::Array(several) => merged.extend(several),
-                    one => merged.push(one),
-                }
-                continue;
-            }
-            let Some(name) = self.key(key) else { continue };
-            self.path.push(name.clone());
-            if map.contains_key(&name) {
-                self.problem(ProblemKind::DuplicateKey, key.span.start, format!("key `{name}` is there twice: keep one of them"));
-            }
-            let value = self.read(value);
-            self.path.pop();
-            map.insert(name, value);
-            if self.budget == 0 {
-                break;
-            }
-        }
-        // The mapping's own keys win over merged ones, and an earlier merge over a later one.
-        for source in merged {
-            if let Value::Object(source) = source {
-                for (key, value) in source {
-                    map.entry(key).or_insert(value);
-                }
-            }
-        }
-        Value::Object(map)
-    }
-
-    /// A key as Go turns it into a JSON key: the text of a string, `"true"` for `y`, `"1"` for 1.
-    fn key(&mut self, node: &Node<'_>) -> Option<String> {
-        match self.read(node) {
-            Value::String(text) => Some(text),
-            Value::Bool(value) => Some(value.to_string()),
-            Value::Number(number) => Some(number.to_string()),
-            Value::Null | Value::Array(_) | Value::Object(_) => {
-                self.problem(ProblemKind::Syntax, node.span.start, "a key must be a string".to_owned());
-                None
-            }
-        }
-    }
-
-    fn enter_index(&mut self, index: usize) {
-        if let Some(last) = self.path.last_mut() {
-            last.push_str(&format!("[{index}]"));
-        }
-    }
-
-    fn leave_index(&mut self, index: usize) {
-        if let Some(last) = self.path.last_mut() {
-            let length = last.len().saturating_sub(format!("[{index}]").len());
-            last.truncate(length);
-        }
+        value::read(self)
     }
 }
 
@@ -403,7 +265,10 @@ impl<'a> Composer<'a> {
                 if end > start {
                     self.last_end = end;
                 }
-                let tag = tag.filter(|tag| tag.is_yaml_core_schema()).map(|tag| tag.suffix().to_owned());
+                let tag = tag.map(|tag| match tag.parts() {
+                    ("tag:yaml.org,2002:", suffix) => suffix.to_owned(),
+                    (handle, suffix) => format!("{handle}{suffix}").strip_prefix("tag:yaml.org,2002:").unwrap_or_default().to_owned(),
+                });
                 (Content::Scalar { text, plain: style == ScalarStyle::Plain, tag }, anchor)
             }
             Event::SequenceStart(style, anchor, _) => {

@@ -38,6 +38,13 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
         findings.push(Finding::warning(Rule::UnknownVersion, message).at("apiVersion"));
         return None;
     }
+    for (pointer, field) in [("/metadata/name", "metadata.name"), ("/metadata/namespace", "metadata.namespace")] {
+        // `on` and `y` are true in YAML 1.1: a namespace that would be lost in silence.
+        if let Some(value) = object.value.pointer(pointer).filter(|value| !value.is_string() && !value.is_null()) {
+            let message = format!("must be a string, got {}: put it in quotes", shape::shown(value));
+            findings.push(Finding::error(Rule::WrongType, message).at(field).current(value.clone()));
+        }
+    }
     let empty = Map::new();
     let spec = match object.value.get("spec") {
         Some(Value::Object(spec)) => spec,

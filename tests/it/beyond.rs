@@ -172,6 +172,23 @@ fn listeners_are_added_to_a_gateway_and_taken_out_again() {
     assert!(!off.contains("vk-cache-"), "{off}");
 }
 
+/// Kustomize has put a prefix on names, and not yet on the references to them.
+#[test]
+fn a_gateway_is_found_by_the_name_that_it_had_before_a_prefix() {
+    let renamed = SHARED_GATEWAY.replace(
+        "{name: gw, namespace: team}",
+        "{name: prod-gw, namespace: team, annotations: {internal.config.kubernetes.io/previousNames: 'gw,gw'}}",
+    );
+    let config = "{emit: {listeners: Gateway}}";
+    let gateways = objects(&list(config, GATEWAY, &renamed), "Gateway");
+    assert_eq!(numbers(gateways[0]["spec"]["listeners"].as_array().unwrap(), "/port"), [80, 9000, 9001, 9002, 9003, 9004, 9005]);
+    // Its own name comes first: then the renamed one is somebody else's, and what was ours in it goes.
+    let both = objects(&list(config, GATEWAY, &format!("{renamed}{SHARED_GATEWAY}")), "Gateway");
+    assert_eq!(both.iter().map(|gateway| gateway["spec"]["listeners"].as_array().unwrap().len()).collect::<Vec<_>>(), [1, 7]);
+    let other = renamed.replace("'gw,gw'", "'gw2,gwx'");
+    assert_eq!(rules(&list(config, GATEWAY, &other)), ["error gateway-not-in-list"]);
+}
+
 #[test]
 fn listeners_need_their_gateway_and_its_ports() {
     assert_eq!(rules(&list("{emit: {listeners: Gateway}}", GATEWAY, "")), ["error gateway-not-in-list"]);
@@ -350,4 +367,11 @@ fn a_spec_that_fills_memory_once_copied_to_every_node_is_refused() {
         rules(&list("{}", &cluster(30_000), "")),
         ["warning many-nodes", "error budget"].map(str::to_owned).into_iter().rev().collect::<Vec<_>>()
     );
+}
+
+#[test]
+fn a_namespace_that_is_a_word_of_yaml_is_not_lost() {
+    let input = list("{}", "{shards: 1, externalAccess: {enabled: true}}", "").replace("namespace: team", "namespace: on");
+    assert_eq!(rules(&input), ["error wrong-type"]);
+    assert_eq!(rules(&input.replace("namespace: on", "namespace: 'on'")), [""; 0]);
 }

@@ -176,7 +176,9 @@ impl<'w, 't> Writer<'w, 't> {
                 Value::String(_) => " !!str",
                 Value::Null => " !!null",
                 Value::Bool(_) => " !!bool",
-                Value::Number(_) => " !!int",
+                // Greater ones stand for something else, which may be of another type.
+                Value::Number(number) if number.as_i64() < Some(1000) => " !!int",
+                Value::Number(_) => "",
             });
         }
         if inline {

@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn every_finding_is_told() {
         let cluster = "- apiVersion: valkey.io/v1alpha1\n  kind: ValkeyCluster\n  metadata: {name: c}\n  spec: {shards: 0, externalAccess: {enabled: true, typo: 1}}\n";
-        let why = text_of(&LIST.replace(" []", &format!("\n{cluster}").trim_end())).unwrap_err();
+        let why = text_of(&LIST.replace(" []", format!("\n{cluster}").trim_end())).unwrap_err();
         assert!(why.contains("spec.shards") && why.contains("typo"), "{why}");
         for input in ["", "kind: Pod\n", "a: [", "\u{0}"] {
             let why = text_of(input).unwrap_err();
