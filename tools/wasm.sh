@@ -23,7 +23,7 @@ cd "$here/.."
 bindgen=0.2.130
 modules=("$@")
 ((${#modules[@]})) || modules=(kpt wasi web)
-build=$PWD/target/wasm-build
+build=$(realpath -m "${CARGO_TARGET_DIR:-target}")/wasm-build
 out=$PWD/target/wasm
 # No flag more than the oldest host knows: wasmtime 1.0, in kpt.
 features=(--enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int --enable-mutable-globals
