@@ -1,19 +1,18 @@
-// Runs a WASI program in Node.js over many lists:
+// Runs a WASI program in Node.js on a list:
 //
-//   node --no-warnings wasi.mjs PROGRAM.wasm FOLDER LIST...
+//   node --no-warnings wasi.mjs PROGRAM.wasm FOLDER LIST
 //
 // For x.yaml: FOLDER/x.out and x.err are what it wrote, x.code is its exit code.
-import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
+// One list for each process: Node.js closes the files of a WASI object when it is
+// collected, whoever else has been given their numbers by then.
+import { openSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { WASI } from "node:wasi";
 
-const [program, folder, ...lists] = process.argv.slice(2);
-const module = new WebAssembly.Module(readFileSync(program));
-for (const path of lists) {
-    const name = join(folder, basename(path, ".yaml"));
-    const [stdin, stdout, stderr] = [openSync(path, "r"), openSync(`${name}.out`, "w"), openSync(`${name}.err`, "w")];
-    const wasi = new WASI({ version: "preview1", args: ["expose-valkey"], stdin, stdout, stderr, returnOnExit: true });
-    const code = wasi.start(new WebAssembly.Instance(module, wasi.getImportObject()));
-    [stdin, stdout, stderr].forEach(closeSync);
-    writeFileSync(`${name}.code`, `${code}\n`);
-}
+const [program, folder, list] = process.argv.slice(2);
+const name = join(folder, basename(list, ".yaml"));
+const [stdin, stdout, stderr] = [openSync(list, "r"), openSync(`${name}.out`, "w"), openSync(`${name}.err`, "w")];
+const wasi = new WASI({ version: "preview1", args: ["expose-valkey"], stdin, stdout, stderr, returnOnExit: true });
+const { instance } = await WebAssembly.instantiate(readFileSync(program), wasi.getImportObject());
+const code = wasi.start(instance);
+writeFileSync(`${name}.code`, `${code}\n`);
