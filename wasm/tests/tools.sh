@@ -136,6 +136,16 @@ for command in 'ports -f' 'render -f' 'check -f'; do
         [[ $("${run[@]}" "$wasi_module" "${words[@]}" examples/gateway/base 2>&1) == "$expected" ]] || fail "$host: $command prints something else"
     done
 done
+# Ten megabytes, through the script that users are given.
+python3 - >"$work/large.yaml" <<'EOF'
+print("apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems:")
+print("- {apiVersion: valkey.io/v1alpha1, kind: ValkeyCluster, metadata: {name: c}, spec: {shards: 300, externalAccess: {enabled: true}}}")
+for index in range(10500):
+    print(f"- {{apiVersion: v1, kind: ConfigMap, metadata: {{name: m{index}}}, data: {{text: {'x' * 900}}}}}")
+EOF
+"$program" <"$work/large.yaml" >"$work/expected.yaml" || fail "the native program refuses the large list"
+node --no-warnings examples/wasm/wasi.mjs "$wasi_module" <"$work/large.yaml" | cmp "$work/expected.yaml" - || fail "node: the large list"
+"$PYTHON" examples/wasm/wasi.py "$wasi_module" <"$work/large.yaml" | cmp "$work/expected.yaml" - || fail "wasmtime: the large list"
 for arguments in --nonsense 'ports -f missing.yaml'; do
     read -ra words <<<"$arguments"
     code=0 expected=0

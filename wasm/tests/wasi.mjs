@@ -3,11 +3,14 @@
 //   node --no-warnings wasi.mjs PROGRAM.wasm FOLDER LIST
 //
 // For x.yaml: FOLDER/x.out and x.err are what it wrote, x.code is its exit code.
-// One list for each process: Node.js closes the files of a WASI object when it is
-// collected, whoever else has been given their numbers by then.
+// One list for each process, as that is how users call it.
 import { openSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import { WASI } from "node:wasi";
+
+// As in examples/wasm/wasi.mjs, which says why.
+setFlagsFromString("--no-turbo-fast-api-calls");
 
 const [program, folder, list] = process.argv.slice(2);
 const name = join(folder, basename(list, ".yaml"));
