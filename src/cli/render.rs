@@ -103,7 +103,7 @@ fn as_list(files: &[File], config: Option<&Value>) -> String {
                 } else if before && line.trim_start().starts_with('#') {
                     list.push_str(line.trim_start());
                     list.push('\n');
-                } else if !manifests::is_marker(line, "...") && !(before && line.starts_with('%')) {
+                } else if !(manifests::is_marker(line, "...") || before && line.starts_with('%')) {
                     list.push_str(dash);
                     list.push_str(line);
                     list.push('\n');
