@@ -93,12 +93,12 @@ fn as_list(files: &[File], config: Option<&Value>) -> String {
             let mut dash = "- ";
             for line in document.lines().map(|line| line.trim_start_matches('\u{feff}')) {
                 let marker = manifests::is_marker(line, "---");
-                let line = if marker { line.get(3..).unwrap_or_default().trim_start() } else { line };
+                let line = if manifests::is_marker(line, "---") { line.get(3..).unwrap_or_default().trim_start() } else { line };
                 let before = dash == "- ";
-                if marker && line.is_empty() {
+                if before && line.trim().is_empty() {
                     // A blank line here could become part of the last text of the item before.
                     continue;
-                } else if line.is_empty() || (before && line.trim().is_empty()) {
+                } else if line.is_empty() {
                     list.push('\n');
                 } else if before && line.trim_start().starts_with('#') {
                     list.push_str(line.trim_start());

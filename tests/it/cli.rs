@@ -287,7 +287,7 @@ fn render_in_list_keeps_the_manifests_as_they_are() {
 /// All that a file of manifests may hold between its documents.
 #[test]
 fn render_in_list_reads_documents_as_yaml_does() {
-    let odd = "\u{feff}%YAML 1.2\n# c\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  t: |+\n    x\n      \n\n---\n# only a comment\n--- # c\n{apiVersion: v1, kind: ConfigMap,\n metadata: {name: b}}\n... # c\n# c\n%TAG ! tag:example.org,2026:\n---\n  apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: c\n---\n--- !!map\n";
+    let odd = "\u{feff}%YAML 1.2\n# c\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  t: |+\n    x\n      \n\n---\n\n# only a comment\n---\n\n# c\n{apiVersion: v1, kind: ConfigMap,\n metadata: {name: b}}\n... # c\n# c\n%TAG ! tag:example.org,2026:\n---\n  apiVersion: v1\n  kind: ConfigMap\n  metadata:\n    name: c\n---\n--- !!map\n";
     let folder = folder("odd");
     for (name, text) in [("unix", format!("{odd}{}", text(CLUSTER))), ("windows", format!("{odd}{}", text(CLUSTER)).replace('\n', "\r\n"))]
     {
