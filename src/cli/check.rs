@@ -18,7 +18,7 @@ pub(super) fn run(input: &Input, format: Format, out: &mut dyn Write, err: &mut 
     let exposure = objects::load(input).exposure;
     match format {
         Format::Json => {
-            let results: Vec<Value> = exposure.findings.iter().map(Finding::to_result).collect();
+            let results: Vec<Value> = exposure.findings.iter().map(with_line).collect();
             serde_json::to_writer_pretty(&mut *out, &results)?;
             writeln!(out)?;
         }
@@ -38,4 +38,15 @@ pub(super) fn run(input: &Input, format: Format, out: &mut dyn Write, err: &mut 
         }
     }
     Ok(if any_error(&exposure.findings) { FAILED } else { 0 })
+}
+
+/// A finding as a KRM result, and the line beside its file: whoever annotates a change needs it.
+fn with_line(finding: &Finding) -> Value {
+    let mut result = finding.to_result();
+    if let (Some(line), Some(file)) =
+        (finding.file.as_ref().and_then(|file| file.line), result.get_mut("file").and_then(Value::as_object_mut))
+    {
+        file.insert("line".to_owned(), line.into());
+    }
+    result
 }

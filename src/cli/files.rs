@@ -63,7 +63,8 @@ fn file(path: &Path, explicit: bool, files: &mut Vec<File>, findings: &mut Vec<F
 fn push(files: &mut Vec<File>, name: String, bytes: Vec<u8>, explicit: bool, findings: &mut Vec<Finding>) {
     match String::from_utf8(bytes) {
         Ok(text) => files.push(File { name, text, explicit }),
-        Err(_) if !explicit => {}
+        // What it is, nobody can tell: a manifest in UTF-16, or no manifest at all.
+        Err(_) if !explicit => findings.push(Finding::warning(Rule::File, format!("`{name}` is not UTF-8 text: left out"))),
         Err(_) => findings.push(Finding::error(Rule::YamlSyntax, format!("`{name}` is not UTF-8 text"))),
     }
 }

@@ -92,14 +92,18 @@ fn as_list(files: &[File], config: Option<&Value>) -> String {
             let document = file.text.get(range).unwrap_or_default();
             let mut dash = "- ";
             for line in document.lines().map(|line| line.trim_start_matches('\u{feff}')) {
-                let line = line.strip_prefix("---").map_or(line, str::trim_start);
-                let comment = line.trim_start().starts_with('#');
-                if line.trim().is_empty() {
+                let marker = manifests::is_marker(line, "---");
+                let line = if manifests::is_marker(line, "---") { line.get(3..).unwrap_or_default().trim_start() } else { line };
+                let before = dash == "- ";
+                if before && line.trim().is_empty() {
+                    // A blank line here could become part of the last text of the item before.
+                    continue;
+                } else if line.is_empty() {
                     list.push('\n');
-                } else if dash == "- " && comment {
+                } else if before && line.trim_start().starts_with('#') {
                     list.push_str(line.trim_start());
                     list.push('\n');
-                } else if line != "..." {
+                } else if !(manifests::is_marker(line, "...") || before && line.starts_with('%')) {
                     list.push_str(dash);
                     list.push_str(line);
                     list.push('\n');

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::edit::{Edits, Pieces};
 use super::form::{Form, Place};
+use super::lines::tail_end;
 use super::list::ResourceList;
 use super::sequence::{Entries, Sequence, Style, json_list, newline_before, space_after_colon};
 use super::write;
@@ -65,7 +66,7 @@ impl<'a> ResourceList<'a> {
                 if matches!(items, Place::Absent) {
                     new_items(&mut tail, &change.appended, *column);
                 }
-                block_results(&mut edits, &mut tail, *column, results.as_ref(), change);
+                block_results(self.text, &mut edits, &mut tail, *column, results.as_ref(), change);
                 if !tail.is_empty() {
                     let newline = if edits.end_line_at(self.text, *end) { "" } else { newline_before(self.text, *end) };
                     edits.insert(*end, format!("{newline}{tail}"));
@@ -105,7 +106,7 @@ fn new_items(tail: &mut String, items: &[String], column: usize) {
     }
 }
 
-fn block_results(edits: &mut Edits, tail: &mut String, column: usize, present: Option<&Range<usize>>, change: &Change) {
+fn block_results(whole: &str, edits: &mut Edits, tail: &mut String, column: usize, present: Option<&Range<usize>>, change: &Change) {
     let Some(results) = &change.results else { return };
     let mut text = String::new();
     if !results.is_empty() {
@@ -113,6 +114,7 @@ fn block_results(edits: &mut Edits, tail: &mut String, column: usize, present: O
         write::mapping(&mut text, &json!({ "results": results }), column);
     }
     match present {
+        Some(range) if text.is_empty() => edits.replace(range.start..tail_end(whole, range.end, column, true), text),
         Some(range) => edits.replace(range.clone(), text),
         None => tail.push_str(&text),
     }

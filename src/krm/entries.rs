@@ -5,9 +5,9 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::form::{is_alias, list_under, value_range};
-use super::lines::{line_start, next_line};
+use super::lines::{line_start, next_line, tail_end};
 use super::list::Tree;
-use super::sequence::{Entries, Replacements, Sequence, Style, blank_lines_end, json_list, newline_before};
+use super::sequence::{Entries, Replacements, Sequence, Style, json_list, newline_before};
 use super::write;
 use super::yaml::{Content, Node};
 
@@ -47,7 +47,8 @@ impl EntryChange {
     }
 
     fn in_list(&self, text: &str, (name, list): (&Node<'_>, &Node<'_>), in_flow: bool) -> Replacements {
-        let Ok((entries, place)) = list_under(text, name, list, in_flow, lines_end(text, list)) else { return Vec::new() };
+        let stop = lines_end(text, list, column_of(text, list.resolved().span.start));
+        let Ok((entries, place)) = list_under(text, name, list, in_flow, stop) else { return Vec::new() };
         let nodes = match &list.resolved().content {
             Content::Sequence { entries, .. } => entries.as_slice(),
             _ => &[],
@@ -74,17 +75,17 @@ impl EntryChange {
             return vec![(at..at, format!(", \"{key}\": {}", json_list(&self.appended)))];
         }
         let column = column_of(text, first.span.start);
-        let at = lines_end(text, parent);
+        let at = lines_end(text, parent, column);
         let mut new = format!("{}{}{key}:\n", newline_before(text, at), " ".repeat(column));
         write::sequence(&mut new, &self.appended, column);
         vec![(at..at, new)]
     }
 }
 
-/// Past the last line of a node: with the blank lines behind it where they are part of its last text.
-fn lines_end(text: &str, node: &Node<'_>) -> usize {
-    let end = next_line(text, node.span.end);
-    if ends_in_blank_lines(text, node) { blank_lines_end(text, end) } else { end }
+/// Past the last line of a node whose keys or dashes stand in `column`: with the blank lines behind it where they are part
+/// of its last text.
+fn lines_end(text: &str, node: &Node<'_>, column: usize) -> usize {
+    tail_end(text, next_line(text, node.span.end), column, ends_in_blank_lines(text, node))
 }
 
 /// Whether the last text of a node is a block scalar that keeps the line ends behind it.

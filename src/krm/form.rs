@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::item::Item;
-use super::lines::{line_start, next_line};
+use super::lines::{line_start, next_line, tail_end};
 use super::yaml::{Content, Node, Problem, ProblemKind};
 
 /// How a list is written: what an edit has to know.
@@ -56,7 +56,10 @@ fn block<'a>(text: &'a str, root: &Node<'a>) -> Result<(Form, Vec<Item<'a>>), Pr
     let keys = || root.entries().iter().map(|(key, _)| key.span.start);
     let column = indent_of(text, line_start(text, keys().next().unwrap_or(root.span.start)));
     let results = match root.entry("results") {
-        Some((key, value)) => Some(line_start(text, key.span.start)..next_line(text, value_range(text, key, value)?.end)),
+        Some((key, value)) => {
+            let end = next_line(text, value_range(text, key, value)?.end);
+            Some(line_start(text, key.span.start)..tail_end(text, end, column, false))
+        }
         None => None,
     };
     let own = root.entry("items").map_or(0, |(key, _)| line_start(text, key.span.start));
@@ -144,7 +147,8 @@ fn empty(text: &str, key: &Node<'_>, value: Range<usize>, in_flow: bool) -> Resu
     let at_line_end = rest.get(blanks..).is_some_and(|rest| rest.is_empty() || rest.starts_with(['\r', '\n']));
     let end = if at_line_end { value.end.saturating_add(blanks) } else { value.end };
     let value = if same_line { colon..end } else { value.start..end };
-    Ok(Place::Empty { below: (!in_flow).then(|| next_line(text, value.end)), value })
+    let column = indent_of(text, line_start(text, key.span.start));
+    Ok(Place::Empty { below: (!in_flow).then(|| tail_end(text, next_line(text, value.end), column, false)), value })
 }
 
 /// All of a key's value, its anchor and tag too: nothing, right behind the colon, where there is none.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::form::{self, Form, Place, insertion_point};
 use super::item::Item;
-use super::lines::next_line;
+use super::lines::{next_line, tail_end};
 use super::split::{self, Head, Section};
 use super::yaml::{self, Content, Node, Problem, ProblemKind};
 
@@ -105,7 +105,9 @@ impl<'a> ResourceList<'a> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let root = yaml::parse(text).map_err(|problem| vec![problem])?;
         let Content::Mapping { entries, .. } = &root.resolved().content else {
-            return Err(vec![Problem::at(ProblemKind::Syntax, root.span.start, "a ResourceList must be a mapping")]);
+            let found =
+                if matches!(root.resolved().content, Content::Sequence { .. }) { "a list of something else" } else { "no object at all" };
+            return Err(vec![not_a_list(found)]);
         };
         let mut problems = Vec::new();
         let mut seen = HashSet::new();
@@ -154,7 +156,9 @@ impl<'a> ResourceList<'a> {
         let function_config = read_section("functionConfig")?.filter(|read| !read.value.is_null());
         let read_results = read_section("results")?;
         let results_range = match (&read_results, section("results")) {
-            (Some(read), Some(section)) => Some(section.lines.start..next_line(text, read.tree.end().max(section.value))),
+            (Some(read), Some(section)) => {
+                Some(section.lines.start..tail_end(text, next_line(text, read.tree.end().max(section.value)), 0, false))
+            }
             _ => None,
         };
         let results = match read_results.map(|read| read.value) {
@@ -164,7 +168,7 @@ impl<'a> ResourceList<'a> {
         let place = match section("items") {
             None => Place::Absent,
             Some(section) if split.items.is_empty() => {
-                Place::Empty { value: section.value..section.value, below: Some(next_line(text, section.value)) }
+                Place::Empty { value: section.value..section.value, below: Some(tail_end(text, next_line(text, section.value), 0, false)) }
             }
             Some(section) => {
                 let last = split.items.last().map_or(section.value..section.value, |item| item.lines.clone());
@@ -255,15 +259,18 @@ fn check_head(api_version: &str, kind: &str) -> Result<(), Problem> {
     if kind == "ResourceList" && API_VERSIONS.contains(&api_version) {
         return Ok(());
     }
-    let message = if kind == "ResourceList" {
-        format!("apiVersion `{api_version}` of the ResourceList must be one of {}", API_VERSIONS.join(", "))
-    } else {
-        let found = if kind.is_empty() { "text without a `kind`".to_owned() } else { format!("a {kind}") };
-        format!(
-            "one ResourceList is expected on standard input, this is {found}: for plain manifests use `expose-valkey render -f FILE` (or `-f -`)"
-        )
-    };
-    Err(Problem::at(ProblemKind::NotAList, 0, message))
+    if kind == "ResourceList" {
+        let message = format!("apiVersion `{api_version}` of the ResourceList must be one of {}", API_VERSIONS.join(", "));
+        return Err(Problem::at(ProblemKind::NotAList, 0, message));
+    }
+    Err(not_a_list(&if kind.is_empty() { "text without a `kind`".to_owned() } else { format!("a {kind}") }))
+}
+
+fn not_a_list(found: &str) -> Problem {
+    let message = format!(
+        "one ResourceList is expected on standard input, this is {found}: for plain manifests use `expose-valkey render -f FILE` (or `-f -`)"
+    );
+    Problem::at(ProblemKind::NotAList, 0, message)
 }
 
 fn read_node<'a>(text: &'a str, offset: usize, node: &Node<'a>) -> Result<Read<'a>, Vec<Problem>> {

@@ -10,12 +10,10 @@ pub fn documents(text: &str) -> Vec<Range<usize>> {
     let mut line = 0;
     for end in memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at.saturating_add(1)).chain(Some(text.len())) {
         let this = text.get(line..end).unwrap_or_default();
-        let is_marker =
-            |mark: &str| this.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
-        if is_marker("---") {
+        if is_marker(this, "---") && !text.get(start..line).is_some_and(is_only_directives) {
             documents.push(start..line);
             start = line;
-        } else if is_marker("...") {
+        } else if is_marker(this, "...") {
             documents.push(start..end);
             start = end;
         }
@@ -26,11 +24,26 @@ pub fn documents(text: &str) -> Vec<Range<usize>> {
     documents
 }
 
+/// Whether a line starts or ends a document.
+#[must_use]
+pub fn is_marker(line: &str, mark: &str) -> bool {
+    line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
+}
+
+fn content(document: &str) -> impl Iterator<Item = &str> {
+    let lines = document.lines().map(|line| line.trim_start_matches('\u{feff}'));
+    lines
+        .map(|line| if is_marker(line, "---") { line.get(3..).unwrap_or_default() } else { line }.trim())
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
 fn has_content(document: &str) -> bool {
-    document.lines().any(|line| {
-        let line = line.strip_prefix("---").unwrap_or(line).trim_start_matches('\u{feff}').trim();
-        !line.is_empty() && !line.starts_with('#')
-    })
+    content(document).any(|line| line != "...")
+}
+
+/// `%YAML` and the like belong to the document whose `---` is still to come.
+fn is_only_directives(text: &str) -> bool {
+    content(text).next().is_some() && content(text).all(|line| line.starts_with('%'))
 }
 
 #[cfg(test)]
@@ -44,5 +57,7 @@ mod tests {
         assert_eq!(found, ["---\na: 1\n", "--- # c\nb: 2\n...\n"]);
         assert_eq!(documents("--- {a: 1}\n").len(), 1);
         assert_eq!(documents("").len(), 0);
+        assert_eq!(documents("%YAML 1.2\n# c\n---\na: 1\n...\n%YAML 1.2\n---\nb: 2\n").len(), 2);
+        assert_eq!(documents("---\n...\n---a: 1\n").len(), 1);
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::form::Place;
-use super::lines::next_line;
+use super::lines::{next_line, tail_end};
 use super::write;
 
 /// Replacements in a text.
@@ -91,10 +91,10 @@ impl Sequence<'_> {
     fn in_block(&self, indent: usize, at: usize, colon: usize, change: &Entries<'_>) -> Replacements {
         let mut edits = Vec::new();
         for (index, end, value) in &change.replaced {
-            edits.push((self.lines(*index, *end), Style::Lines { indent }.text(value)));
+            edits.push((self.lines(*index, *end, indent, false), Style::Lines { indent }.text(value)));
         }
         for (index, end) in &change.removed {
-            edits.push((self.with_blank_lines(self.lines(*index, *end)), String::new()));
+            edits.push((self.lines(*index, *end, indent, true), String::new()));
         }
         if change.removed.len() == self.entries.len() && change.appended.is_empty() {
             edits.push(self.leave_empty(colon));
@@ -124,14 +124,10 @@ impl Sequence<'_> {
         }
     }
 
-    /// Lines from an entry's dash to the end of its content.
-    fn lines(&self, index: usize, end: usize) -> Range<usize> {
-        self.entries.get(index).map_or(0..0, |entry| entry.start..next_line(self.text, end).min(entry.end))
-    }
-
-    /// The blank lines behind an entry go with it: behind the one before they could be part of that one's last text.
-    fn with_blank_lines(&self, lines: Range<usize>) -> Range<usize> {
-        lines.start..blank_lines_end(self.text, lines.end)
+    /// Lines from an entry's dash to the end of its content, with what lies behind that it must take along.
+    fn lines(&self, index: usize, end: usize, indent: usize, blanks: bool) -> Range<usize> {
+        let lines = |entry: &Range<usize>| entry.start..tail_end(self.text, next_line(self.text, end).min(entry.end), indent, blanks);
+        self.entries.get(index).map_or(0..0, lines)
     }
 
     /// `brackets`: from the opening to the closing one.
@@ -158,19 +154,6 @@ impl Sequence<'_> {
         edits.extend(change.appended.iter().map(|value| (end(last_kept)..end(last_kept), format!(", {value}"))));
         edits
     }
-}
-
-/// Past the blank lines that start at `at`.
-pub(super) fn blank_lines_end(text: &str, at: usize) -> usize {
-    let mut end = at;
-    while end < text.len() {
-        let next = next_line(text, end);
-        if !text.get(end..next).is_some_and(|line| line.trim().is_empty()) {
-            break;
-        }
-        end = next;
-    }
-    end
 }
 
 pub(super) fn newline_before(text: &str, at: usize) -> &'static str {

@@ -199,18 +199,16 @@ impl<'a> Splitter<'a> {
             item.unsure = true;
             return;
         }
-        let slot = if let Some(value) = line.strip_prefix("kind:") {
-            Some((&mut item.kind, value))
-        } else {
-            line.strip_prefix("apiVersion:").map(|value| (&mut item.api_version, value))
-        };
-        if let Some((slot, value)) = slot {
-            match (slot.is_none(), simple_value(value)) {
-                (true, Some(value)) => {
+        for (slot, key) in [(&mut item.kind, "kind"), (&mut item.api_version, "apiVersion")] {
+            let Some(rest) = line.strip_prefix(key) else { continue };
+            match rest.strip_prefix(':').map(|value| (slot.is_none(), simple_value(value))) {
+                Some((true, Some(value))) => {
                     *slot = Some(value);
                     item.after_head = true;
                 }
-                _ => item.unsure = true,
+                Some(_) => item.unsure = true,
+                // `kind :` is the same key; `kinds:` is another.
+                None => item.unsure |= rest.starts_with([' ', '\t']),
             }
         }
     }

@@ -40,9 +40,7 @@ impl Edit {
             }
         }
         for _ in 0..tape.pick(3) {
-            let new = new_object(tape);
-            edit.change.appended.push(list.new_item(&new));
-            edit.expected.push(new);
+            edit.append(list, new_object(tape));
         }
         edit.change.results = match tape.pick(3) {
             0 => None,
@@ -50,6 +48,11 @@ impl Edit {
             _ => Some(vec![json!({"message": styled::value(tape, 0), "severity": "info"})]),
         };
         Ok(edit)
+    }
+
+    fn append(&mut self, list: &ResourceList<'_>, new: Value) {
+        self.change.appended.push(list.new_item(&new));
+        self.expected.push(new);
     }
 
     /// Makes the change and looks at what comes out.
@@ -114,6 +117,82 @@ fn any_edit_leaves_exactly_the_items_that_it_should() {
     for_lists(400, Wildness::Inside, property);
     for_lists(400, Wildness::Everywhere, property);
     assert!(all.get() > 600 && read.get() == all.get(), "libyaml read {} of {} outputs", read.get(), all.get());
+}
+
+/// Lists that are easily edited into something else: with which items removed, and whether `results` go too.
+const DELICATE: &[(&str, &[usize], bool)] = &[
+    // Blank lines and comments that a text before them would take for its own.
+    ("items:\n- t: |+\n    a\n\n- m: 2\n\n\n- m: 3\n", &[1], false),
+    ("items:\n- t: |-\n   a\n- m: 2\n   # c\n- m: 3\n", &[1], false),
+    ("items:\n- t: |-\n   a\n- m: 2\n\n   # c\n  # d\n\n", &[1], false),
+    ("items:\n- t: |+\n   a\nresults:\n- message: a\n\n\n", &[], true),
+    ("items:\n- t: |\n   a\nresults:\n- message: a\n    # c\n", &[], true),
+    ("results:\n- message: a\n\nitems:\n- m: 1\n", &[0], true),
+    // Block scalars of blanks, of nothing, and without a line end.
+    ("items:\n- m: 1\n- t: |1-\n      \n", &[0], false),
+    ("items:\n- t: |\n- m: 2\n- t: >+\n\n- t: # |\n    |\n", &[1], false),
+    ("items:\n- m: 1\n- t: \"a\n   b\"", &[0], false),
+    // Empty lists, and lists that become empty.
+    ("items: []", &[], false),
+    ("items:", &[], false),
+    ("items:\n   # c\nx: 1\n", &[], false),
+    ("items: # c\n  null # d\nx: 1\n", &[], false),
+    ("items: &a # c\n- m: 1\nx: *a\n", &[], false),
+    ("items: &a\n- m: 1\n", &[0], false),
+    ("items: !!seq\n- m: 1\n- m: 2\n", &[0, 1], false),
+    ("items: # c\n- m: 1\n# d\n- m: 2 # e\n", &[0, 1], false),
+    ("? items\n: # c\n  - m: 1\n", &[0], false),
+    ("  \n", &[], false),
+    // Flow style: commas and comments anywhere.
+    ("items: [{m: 1}, {m: 2}, ] # c\n", &[0, 1], false),
+    ("items: [{m: 1}, # c\n  {m: 2}, # d\n  {m: 3}, # e\n ]\n", &[0, 2], false),
+    ("items: [!!map {m: 1}, &a {m: 2},\n {m: 3} # c\n , {m: 4}]\n", &[0, 3], false),
+    ("items: [{m: 1} , {m: 2}, {m: 3}]\nresults: []\n", &[2], true),
+];
+
+#[test]
+fn delicate_lists_hold_what_they_should() {
+    let head =
+        ["apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n", "\"apiVersion\": config.kubernetes.io/v1\nkind: ResourceList\n"];
+    let flow = |body: &str| format!("{{apiVersion: config.kubernetes.io/v1, kind: ResourceList, {body}}}\n");
+    let indented = |text: &str| text.lines().map(|line| format!("   {line}\n")).collect::<String>();
+    let mut texts: Vec<(String, &[usize], bool)> = Vec::new();
+    for (body, removed, results) in DELICATE {
+        texts.extend(head.iter().map(|head| (format!("{head}{body}"), *removed, *results)));
+        texts.push((format!("{}{body}", head[0]).replace('\n', "\r\n"), *removed, *results));
+        if body.ends_with('\n') {
+            texts.push((indented(&format!("{}{body}", head[0])), *removed, *results));
+        }
+    }
+    let flows = [
+        "items: []",
+        "items: ",
+        "items: ,",
+        "items: [],",
+        "x: 1",
+        "x: 1, # c\n",
+        "items: [{m: 1}, ], results: [], # c\n ",
+        "items: null, x: ",
+    ];
+    texts.extend(flows.iter().map(|body| (flow(body), if body.contains("m: 1") { &[0][..] } else { &[] }, body.contains("results"))));
+    for (text, removed, results) in texts {
+        let list = ResourceList::read(&text).unwrap_or_else(|problems| panic!("{problems:?} in\n{text}"));
+        let data = data_of(&list).unwrap();
+        for new in [0, 2] {
+            let mut edit = Edit::default();
+            for (index, item) in list.items.iter().enumerate() {
+                if removed.contains(&index) {
+                    edit.change.removed.push((index, list.item_tree(item).unwrap().end()));
+                } else {
+                    edit.kept.push((index, edit.expected.len()));
+                    edit.expected.push(data[index].clone());
+                }
+            }
+            edit.change.results = results.then(Vec::new);
+            (0..new).for_each(|index| edit.append(&list, json!({"kind": "New", "a": index, "t": "a\nb\n"})));
+            edit.check(&list).unwrap_or_else(|reason| panic!("{reason}\n--- of\n{text}"));
+        }
+    }
 }
 
 #[test]
