@@ -50,7 +50,7 @@ pub fn run(input: &str) -> Output<'_> {
         change = Change::default();
         findings.retain(|finding| finding.rule != Rule::StaleRemoved);
     }
-    change.results = results(&list.results, &findings);
+    change.results = results(&list.results, &findings).filter(|_| !list.results_are_referred_to());
     let bom = if input.starts_with('\u{feff}') { "\u{feff}" } else { "" };
     let mut text = list.with(&change);
     if !bom.is_empty() {

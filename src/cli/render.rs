@@ -92,7 +92,6 @@ fn as_list(files: &[File], config: Option<&Value>) -> String {
             let document = file.text.get(range).unwrap_or_default();
             let mut dash = "- ";
             for line in document.lines().map(|line| line.trim_start_matches('\u{feff}')) {
-                let marker = manifests::is_marker(line, "---");
                 let line = if manifests::is_marker(line, "---") { line.get(3..).unwrap_or_default().trim_start() } else { line };
                 let before = dash == "- ";
                 if before && line.trim().is_empty() {

@@ -1,6 +1,7 @@
 //! A ResourceList as text: where its items lie, and where new ones go. Nothing is taken apart that need not be.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use memchr::memmem;
@@ -227,12 +228,24 @@ impl<'a> ResourceList<'a> {
         }
     }
 
-    /// Whether an anchor of this item is used behind it. Told by the text, so rather once too often than once too rarely.
+    /// Whether an anchor of this item is used behind it.
     #[must_use]
     pub fn is_referred_to(&self, item: &Item<'a>) -> bool {
-        let behind = self.text.as_bytes().get(item.range.end..).unwrap_or_default();
+        self.has_anchor_for_others(&item.range)
+    }
+
+    /// Whether an anchor of `results` is used behind them: then they cannot change.
+    #[must_use]
+    pub fn results_are_referred_to(&self) -> bool {
+        let (Form::Block { results, .. } | Form::Flow { results, .. }) = &self.form;
+        results.as_ref().is_some_and(|range| self.has_anchor_for_others(range))
+    }
+
+    /// Told by the text, so rather once too often than once too rarely.
+    fn has_anchor_for_others(&self, range: &Range<usize>) -> bool {
+        let behind = self.text.as_bytes().get(range.end..).unwrap_or_default();
         let name = |text: &'a str| text.split([' ', '\t', '\r', '\n', ',', '[', ']', '{', '}']).next().filter(|name| !name.is_empty());
-        let mut names = self.item_text(item).split('&').skip(1).filter_map(name);
+        let mut names = self.text.get(range.clone()).unwrap_or_default().split('&').skip(1).filter_map(name);
         names.any(|name| memmem::find(behind, format!("*{name}").as_bytes()).is_some())
     }
 

@@ -43,6 +43,7 @@ impl Edit {
             edit.append(list, new_object(tape));
         }
         edit.change.results = match tape.pick(3) {
+            _ if list.results_are_referred_to() => None,
             0 => None,
             1 => Some(Vec::new()),
             _ => Some(vec![json!({"message": styled::value(tape, 0), "severity": "info"})]),

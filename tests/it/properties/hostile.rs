@@ -186,3 +186,18 @@ fn an_own_object_that_others_refer_to_stays() {
         assert!(!run(text).failed());
     }
 }
+
+#[test]
+fn results_that_others_refer_to_stay() {
+    let results = "results:\n- message: &a 'x'\n";
+    let text = format!(
+        "{results}{HEAD}{CLUSTER}  spec: {{shards: -1, externalAccess: {{enabled: true}}}}\n- kind: A\n  apiVersion: v1\n  x: *a\n"
+    );
+    for text in [text.clone(), text.replace("*a", "b")] {
+        let output = run(&text);
+        assert!(output.failed());
+        let output = output.text.to_string();
+        assert_eq!(output.starts_with(results), text.contains("*a"), "{output}");
+        assert!(ResourceList::read_with_parser(&output).is_ok(), "{output}");
+    }
+}
