@@ -84,7 +84,12 @@ fn number(text: &str) -> Option<Value> {
         return None;
     }
     if text.starts_with('.') {
-        return float(text);
+        // Handed to Go's own reader of floats, which lets an underscore stand between two digits only.
+        let bytes = text.as_bytes();
+        let is_digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+        let between = |at: usize| is_digit(at.checked_sub(1)) && is_digit(at.checked_add(1));
+        let allowed = bytes.iter().enumerate().all(|(at, byte)| *byte != b'_' || between(at));
+        return allowed.then(|| text.replace('_', "")).and_then(|text| float(&text));
     }
     let digits: String = text.chars().filter(|c| *c != '_').collect();
     integer(&digits).or_else(|| float(&digits))
