@@ -6,28 +6,33 @@ use serde_json::Value;
 
 use crate::api::Listeners;
 use crate::expose::Exposure;
+use crate::finding::Finding;
 use crate::krm::entries::EntryChange;
 use crate::krm::{Change, ResourceList};
 use crate::object::{Object, find_gateway};
 use crate::render::{gateway_listener, gateway_listener_prefix};
+use crate::rule::Rule;
 use crate::select::Selection;
 
-/// Adds, replaces and removes listeners.
-pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Selection, change: &mut Change) {
+/// Adds, replaces and removes listeners; a Gateway whose text cannot be changed is a finding, never passed over.
+pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Selection, change: &mut Change, findings: &mut Vec<Finding>) {
     if exposure.config.listeners != Listeners::Gateway {
         return;
     }
     for (object, origin) in selection.objects.iter().zip(&selection.origins) {
         let is_gateway = object.group() == "gateway.networking.k8s.io" && object.reference.kind == "Gateway";
-        let Some(item) = list.items.get(origin.item).filter(|_| is_gateway && !origin.nested) else { continue };
+        let Some(item) = list.items.get(origin.item).filter(|_| is_gateway) else { continue };
         let entries = entries(exposure, object, &selection.objects);
         if entries.is_empty() {
             continue;
         }
-        let Ok(tree) = list.item_tree(item) else { continue };
-        if let Some(spec) = tree.node.get("spec") {
-            change.edits.extend(entries.edits(&tree, spec, "listeners"));
+        let tree = list.item_tree(item).ok().filter(|_| !origin.nested);
+        let edits = tree.and_then(|tree| Some(entries.edits(&tree, tree.node.get("spec")?, "listeners"))).unwrap_or_default();
+        if edits.is_empty() {
+            let message = "the listeners of this Gateway are to be changed, and stand inside of a List or behind a YAML alias: write the Gateway out as an object of its own, or use `ListenerSet`";
+            findings.push(object.finding(Finding::error(Rule::GatewayNotInList, message).at("spec.listeners")));
         }
+        change.edits.extend(edits);
     }
 }
 

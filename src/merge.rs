@@ -18,7 +18,7 @@ use crate::validate::{Exposed, full_name};
 /// The changes to the list, and what must be said about them.
 pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Selection, findings: &mut Vec<Finding>) -> Change {
     let mut change = Change::default();
-    gateway_listeners::merge(list, exposure, selection, &mut change);
+    gateway_listeners::merge(list, exposure, selection, &mut change, findings);
     let mut wanted: HashSet<Key> = HashSet::new();
     let mut present: HashMap<Key, Vec<usize>> = HashMap::new();
     let mut in_lists: HashMap<Key, &Object> = HashMap::new();

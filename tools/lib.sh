@@ -5,6 +5,7 @@
 #   die MESSAGE      says what went wrong and ends the script
 #   need PROGRAM     ends the script unless PROGRAM is on PATH
 #   program          prints the path of the function: $FUNCTION, or what `make build` built
+#   choose_forms ARG…  sets `forms` to exec, container or both, and `write` after --write
 #   lock NAME        waits until no other script holds NAME, where flock exists:
 #                    two calls at once then build a thing once. Without flock both
 #                    build it, and the last one to finish moves its own into place.
@@ -19,6 +20,19 @@ die() {
 
 need() {
     command -v "$1" >/dev/null || die "\`$1\` must be on PATH"
+}
+
+choose_forms() {
+    forms=() write=
+    local arg
+    for arg; do
+        case $arg in
+        exec | container) forms+=("$arg") ;;
+        --write) write=yes forms=(exec) ;;
+        *) die "must be called with exec, container or --write, not with $arg" ;;
+        esac
+    done
+    ((${#forms[@]})) || forms=(exec container)
 }
 
 program() {

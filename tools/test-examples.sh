@@ -11,16 +11,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
 . "$here/lib.sh"
 
-write=
-forms=()
-for arg; do
-    case $arg in
-    exec | container) forms+=("$arg") ;;
-    --write) write=yes forms=(exec) ;;
-    *) die "must be called with exec, container or --write, not with $arg" ;;
-    esac
-done
-((${#forms[@]})) || forms=(exec container)
+choose_forms "$@"
 
 kustomize=$("$here/kustomize.sh")
 if [[ " ${forms[*]} " == *" container "* ]]; then

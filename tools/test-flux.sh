@@ -12,11 +12,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
 . "$here/lib.sh"
 
-forms=("$@")
-((${#forms[@]})) || forms=(exec container)
-for form in "${forms[@]}"; do
-    [[ $form == exec || $form == container ]] || die "must be called with exec or container, not with $form"
-done
+choose_forms "$@"
+[[ -z $write ]] || die "has nothing to write"
 need go
 function=$(program)
 kustomize=$("$here/kustomize.sh")

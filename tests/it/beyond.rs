@@ -375,3 +375,14 @@ fn a_namespace_that_is_a_word_of_yaml_is_not_lost() {
     assert_eq!(rules(&input), ["error wrong-type"]);
     assert_eq!(rules(&input.replace("namespace: on", "namespace: 'on'")), [""; 0]);
 }
+
+#[test]
+fn a_gateway_that_cannot_be_changed_is_not_passed_over() {
+    let config = "{emit: {listeners: Gateway}}";
+    let gateway = "apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: gw, namespace: team}";
+    let in_list = format!("- {{apiVersion: v1, kind: List, items: [{{{gateway}, spec: {{gatewayClassName: any, listeners: []}}}}]}}\n");
+    assert_eq!(rules(&list(config, GATEWAY, &in_list)), ["error gateway-not-in-list"]);
+    let alias =
+        format!("- {{apiVersion: v1, kind: Other, spec: &spec {{gatewayClassName: any, listeners: []}}}}\n- {{{gateway}, spec: *spec}}\n");
+    assert_eq!(rules(&list(config, GATEWAY, &alias)), ["error gateway-not-in-list"]);
+}
