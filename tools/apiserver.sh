@@ -8,7 +8,7 @@
 #
 # FOLDER takes data, keys, logs and pids, 130 MB, and is left there by `stop`. Two
 # servers in two folders do not disturb each other. Needs openssl, and Go for
-# the first call (see envtest.sh).
+# the first call (see kubernetes.sh).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=lib.sh
@@ -40,7 +40,7 @@ fi
 need openssl
 need setsid
 need ss
-assets=$("$here/envtest.sh")
+assets=$("$here/kubernetes.sh" kube-apiserver kubectl etcd)
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 

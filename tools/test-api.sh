@@ -15,7 +15,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 need go
 function=$(program)
-assets=$("$here/envtest.sh")
+assets=$("$here/kubernetes.sh" kube-apiserver kubectl etcd)
 cd "$here/.."
 
 work=$(mktemp -d)

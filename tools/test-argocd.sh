@@ -15,7 +15,7 @@ argocd=3.1.16
 need go
 function=$(program)
 kustomize=$("$here/kustomize.sh")
-assets=$("$here/envtest.sh")
+assets=$("$here/kubernetes.sh" kube-apiserver kubectl etcd)
 example=$(cd "$here/../examples/argocd" && pwd)
 
 work=$(mktemp -d)

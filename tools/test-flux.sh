@@ -17,7 +17,7 @@ choose_forms "$@"
 need go
 function=$(program)
 kustomize=$("$here/kustomize.sh")
-assets=$("$here/envtest.sh")
+assets=$("$here/kubernetes.sh" kube-apiserver kubectl etcd)
 root=$(cd "$here/.." && pwd)
 example=$root/examples/flux
 image=$(sed -n 's/^ *- image: //p' "$root/examples/kpt/config-file/Kptfile")

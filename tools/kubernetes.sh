@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds kube-apiserver, etcd and kubectl from their Go modules, once for each
+# Builds programs of Kubernetes and etcd from their Go modules, once for each
 # version, and prints the folder that holds them:
 #
-#   assets=$(tools/envtest.sh)
+#   folder=$(tools/kubernetes.sh kube-apiserver kubectl etcd)
 #
 # Needs Go. The first call takes some ten minutes, later ones none.
 set -euo pipefail
@@ -14,8 +14,13 @@ kubernetes=1.36.3
 etcd=3.6.16
 folder=$cache/kubernetes-$kubernetes-etcd-$etcd
 
+(($#)) || die "must be called with the names of programs"
 lock kubernetes
-if [[ ! -x $folder/kube-apiserver || ! -x $folder/kubectl || ! -x $folder/etcd ]]; then
+missing=()
+for program; do
+    [[ -x $folder/$program ]] || missing+=("$program")
+done
+if ((${#missing[@]})); then
     need go
     mkdir -p "$folder"
     new=$(mktemp -d "$folder/new.XXXXXX")
@@ -26,7 +31,7 @@ if [[ ! -x $folder/kube-apiserver || ! -x $folder/kubectl || ! -x $folder/etcd ]
     # k8s.io/kubernetes asks for the modules of its own repository as v0.0.0 with
     # local replacements: they are pointed at the published ones instead.
     cat >go.mod <<END
-module envtest
+module programs
 
 go 1.26
 
@@ -48,13 +53,17 @@ END
         stamp+=" -X $package.gitTreeState=clean"
     done
 
+    packages=()
+    for program in "${missing[@]}"; do
+        case $program in
+        etcd) packages+=(go.etcd.io/etcd/server/v3) ;;
+        *) packages+=("k8s.io/kubernetes/cmd/$program") ;;
+        esac
+    done
     mkdir bin
-    go build -mod=mod -trimpath -ldflags "-s -w$stamp" -o bin/ \
-        k8s.io/kubernetes/cmd/kube-apiserver \
-        k8s.io/kubernetes/cmd/kubectl \
-        go.etcd.io/etcd/server/v3 >&2 ||
-        die "Kubernetes $kubernetes and etcd $etcd could not be built"
-    mv -f bin/server "$folder/etcd"
-    mv -f bin/kubectl bin/kube-apiserver "$folder/"
+    go build -mod=mod -trimpath -ldflags "-s -w$stamp" -o bin/ "${packages[@]}" >&2 ||
+        die "${missing[*]} of Kubernetes $kubernetes and etcd $etcd could not be built"
+    [[ ! -e bin/server ]] || mv bin/server bin/etcd
+    mv -f bin/* "$folder/"
 fi
 echo "$folder"
