@@ -73,8 +73,11 @@ def moved(node, ranges):
     for first, _, _ in ranges:
         try:
             node.execute_command("GET", key_of_slot(first))
-        except valkey.exceptions.MovedError as error:
-            seen.append([error.host, error.port])
+        except valkey.exceptions.ResponseError as error:
+            word, _, where = str(error).split()
+            assert word == "MOVED", error
+            name, port = where.rsplit(":", 1)
+            seen.append([name, int(port)])
     return seen
 
 

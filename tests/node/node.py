@@ -138,7 +138,8 @@ def writing(address, prefix, ca=None):
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     report = {}
     try:
-        check(child.stderr.readline() == "writing\n", f"the client could not begin: {child.stderr.read()}")
+        if child.stderr.readline() != "writing\n":
+            raise Fault(f"the client could not begin: {child.stderr.read()}")
         yield report
         out, error = child.communicate(timeout=120)
         check(child.returncode == 0, f"the client that writes failed: {error}")
