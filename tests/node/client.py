@@ -93,6 +93,7 @@ def look(host, port, tls):
             ranges = slots(node)
             said = sorted({(n[0] or name, n[1]) for r in ranges for n in r[2]})
             seen["nodes"][f"{name}:{number}"] = {
+                "id": node.execute_command("CLUSTER MYID"),
                 "role": node.execute_command("ROLE")[0],
                 "slots": said,
                 "covered": sum(r[1] - r[0] + 1 for r in ranges),

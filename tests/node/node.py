@@ -122,11 +122,12 @@ def hosts(address, names):
             file.truncate()
 
 
-def client(command, address, *args, ca=None):
-    """Runs client.py in the network outside, and returns what it prints."""
+def client(command, address, *args, ca=None, outside=True):
+    """Runs client.py in the network outside, or on the node, which reaches pods; returns what it prints."""
     host, port = address
     tls = ["--tls", str(ca)] if ca else []
-    return json.loads(run("ip", "netns", "exec", "outside", sys.executable, ROOT / "tests/node/client.py", command, host, port, *args, *tls))
+    where = ["ip", "netns", "exec", "outside"] if outside else []
+    return json.loads(run(*where, sys.executable, ROOT / "tests/node/client.py", command, host, port, *args, *tls))
 
 
 @contextlib.contextmanager
@@ -166,6 +167,46 @@ def versions(*selections):
         for kind, where, selector in selections
         for o in get(kind, None, where, selector)
     }
+
+
+def pods(namespace, cluster):
+    """The pods of a cluster by (shard, node)."""
+    return {
+        (int(labels["valkey.io/shard-index"]), int(labels["valkey.io/node-index"])): pod
+        for pod in get("pods", None, namespace, f"valkey.io/cluster={cluster}")
+        if not pod["metadata"].get("deletionTimestamp") and (labels := pod["metadata"]["labels"])
+    }
+
+
+def all_ready(namespace, cluster, count):
+    found = pods(namespace, cluster)
+    ready = [c for pod in found.values() for c in pod.get("status", {}).get("conditions", []) if c["type"] == "Ready" and c["status"] == "True"]
+    return len(found) == count and len(ready) == count
+
+
+def one_endpoint_each(namespace, services):
+    """Each Service leads to the pod of its node, and to no other."""
+    for name, pod in services.items():
+        found = [e["targetRef"]["name"] for s in get("endpointslices", None, namespace, f"kubernetes.io/service-name={name}") for e in s.get("endpoints") or []]
+        check(found == [pod], f"Service {name} leads to {found}, not to {pod}")
+
+
+@contextlib.contextmanager
+def gateway(work):
+    """Envoy Gateway, which opens what listeners there are on the node's address."""
+    definitions(os.environ["GATEWAY_DEFINITIONS"], os.environ["ENVOY_GATEWAY"] + "/crds.yaml")
+    with process("envoy-gateway", ROOT / "tools/envoy-gateway.sh", "run", work):
+        yield
+
+
+def gateway_class(name):
+    apply(f"""apiVersion: gateway.networking.k8s.io/v1
+kind: GatewayClass
+metadata: {{name: {name}}}
+spec:
+  controllerName: gateway.envoyproxy.io/gatewayclass-controller
+  parametersRef: {{group: gateway.envoyproxy.io, kind: EnvoyProxy, name: host, namespace: default}}
+""")
 
 
 def stands_still(selections, seconds=20):
