@@ -113,6 +113,12 @@ def expose(example):
 
 def grow(example):
     before = example.workloads()
+    gateway = example.folder / "base/gateway.yaml"
+    if gateway.exists():
+        # Two ports more for the new shard.
+        with gateway.open("a") as file:
+            for node in range(2):
+                file.write(f"  - name: {example.cluster}-3-{node}\n    protocol: TCP\n    port: {9006 + node}\n")
     change(example.folder / "base", "shards: 3", "shards: 4")
     apply(example.exposed())
     example.rolled("the new shard is there", ours)
