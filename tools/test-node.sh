@@ -2,7 +2,7 @@
 # Runs the tests of tests/node on a real Kubernetes node with real operators, a real
 # Gateway and a client outside:
 #
-#   tools/test-node.sh operator [NAME...]       examples for the operator that is released today
+#   tools/test-node.sh command [NAME...]        examples for the operator that is released today
 #   tools/test-node.sh live [NAME...]           the controller, announcing for that operator
 #   tools/test-node.sh read-back [NAME...]      the controller, for the API that has externalAccess
 #
@@ -21,9 +21,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 suite=${1:-}
 case $suite in
-operator | live) operator=VALKEY_OPERATOR ;;
+command | live) operator=VALKEY_OPERATOR ;;
 read-back) operator=VALKEY_OPERATOR_PR281 ;;
-*) die "must be called with operator, live or read-back" ;;
+*) die "must be called with command, live or read-back" ;;
 esac
 shift
 [[ -x ${!operator:-} ]] || die "$operator must be the path of an operator: see docs/todays-operator.md"
@@ -36,7 +36,7 @@ GATEWAY_DEFINITIONS=$gateway/config/crd/standard
 [[ -e $GATEWAY_DEFINITIONS ]] || die "the Gateway API's definitions could not be fetched"
 python=$("$here/python.sh" "$here/../tests/node/requirements.txt")
 WORK=$cache/node-$suite
-if [[ $suite != operator ]]; then
+if [[ $suite != command ]]; then
     # Built by `make controller-image`, under the name that deploy/ has.
     image=$(sed -n 's/^ *image: *//p' "$here/../deploy/deployment.yaml")
     mkdir -p "$cache/images"

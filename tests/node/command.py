@@ -1,5 +1,6 @@
 """The examples of `announce: Command` with the operator that is released today."""
 
+import os
 import sys
 
 from node import *
