@@ -108,7 +108,8 @@ def expose(example):
     example.reached()
     example.keys(written=300)
     say("reached from outside; all keys written and read")
-    stands_still([("statefulsets", example.namespace, ""), ("valkeynodes", example.namespace, ""), ("services", example.namespace, "")])
+    operators = f"valkey.io/cluster={example.cluster}"
+    stands_still([("statefulsets", example.namespace, operators), ("valkeynodes", example.namespace, operators), ("services", example.namespace, example.own())])
     say("nothing was written for 20 s")
 
 
