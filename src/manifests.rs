@@ -31,6 +31,8 @@ pub struct Source {
 pub struct Document<'s> {
     /// Where it is from.
     pub file: &'s Source,
+    /// Which document of the file, from 0.
+    pub index: u64,
     /// Where it starts in the text.
     pub offset: usize,
     /// What it holds.
@@ -51,12 +53,12 @@ pub struct Exposed<'s> {
 /// Reads the manifests and exposes their clusters, with the object of `config` or else the ExposeValkey among them; each
 /// finding gets its line. `found` is what was found on the way here: after an error nothing is read.
 #[must_use]
-pub fn expose_all<'s>(sources: &'s [Source], config: Option<&[Source]>, found: Vec<Finding>) -> Exposed<'s> {
+pub fn expose_all<'s>(sources: &'s [Source], config: Option<&'s [Source]>, found: Vec<Finding>) -> Exposed<'s> {
     let mut findings = found;
     let mut exposed = Exposed::default();
     if !finding::any_error(&findings) {
-        let (objects, documents) = read(sources, &mut findings);
-        let config = choose_config(&objects, config, &mut findings);
+        let (objects, mut documents) = read(sources, &mut findings);
+        let config = choose_config(&objects, config, &mut documents, &mut findings);
         let unreadable = finding::any_error(&findings);
         let mut exposure = expose(&objects, config.as_ref());
         if exposure.clusters.is_empty() && !exposure.known.is_empty() && !unreadable && !finding::any_error(&exposure.findings) {
@@ -85,9 +87,10 @@ pub fn read<'s>(files: &'s [Source], findings: &mut Vec<Finding>) -> (Vec<Object
                 continue;
             }
             let order = documents.len();
+            let index = u64::try_from(index).unwrap_or(0);
             let reference = |offset: usize| FileRef {
                 path: file.name.clone(),
-                index: u64::try_from(index).unwrap_or(0),
+                index,
                 line: Some(line_of(&file.text, range.start.saturating_add(offset))),
             };
             let mut report = |problem: &yaml::Problem| {
@@ -107,7 +110,7 @@ pub fn read<'s>(files: &'s [Source], findings: &mut Vec<Finding>) -> (Vec<Object
             match tree.value() {
                 Ok(value) => {
                     let start = reference(tree.span.start);
-                    documents.push(Document { file, offset: range.start, tree });
+                    documents.push(Document { file, index, offset: range.start, tree });
                     match value.get("items").and_then(Value::as_array) {
                         Some(items) => objects.extend(items.iter().map(|item| Object::new(item.clone(), Some(start.clone()), order))),
                         None => objects.push(Object::new(value, Some(start), order)),
@@ -125,7 +128,12 @@ fn may_concern(text: &str) -> bool {
     ["ValkeyCluster", "ValkeyNode", "ExposeValkey", "TCPRoute", "tcproutes", "Gateway", "valkey-"].iter().any(|word| text.contains(word))
 }
 
-fn choose_config(objects: &[Object], files: Option<&[Source]>, findings: &mut Vec<Finding>) -> Option<Object> {
+fn choose_config<'s>(
+    objects: &[Object],
+    files: Option<&'s [Source]>,
+    documents: &mut Vec<Document<'s>>,
+    findings: &mut Vec<Finding>,
+) -> Option<Object> {
     let is_config = |object: &&Object| object.reference.api_version == CONFIG_API && object.reference.kind == "ExposeValkey";
     let Some(files) = files else {
         let mut configs = objects.iter().filter(is_config);
@@ -136,7 +144,8 @@ fn choose_config(objects: &[Object], files: Option<&[Source]>, findings: &mut Ve
         }
         return config;
     };
-    let (mut objects, _) = read(files, findings);
+    let (mut objects, mut own) = read(files, findings);
+    documents.append(&mut own);
     if objects.len() != 1 && !finding::any_error(findings) {
         let message = format!("`--config` must be a file with one object, it has {}", objects.len());
         findings.push(Finding::error(Rule::UnknownConfig, message));
@@ -144,19 +153,25 @@ fn choose_config(objects: &[Object], files: Option<&[Source]>, findings: &mut Ve
     objects.pop()
 }
 
+/// The document that a finding is about: that of its object, or of the functionConfig, which is told before all others.
+fn document<'d, 's>(finding: &Finding, documents: &'d [Document<'s>]) -> Option<&'d Document<'s>> {
+    let file = finding.file.as_ref()?;
+    let is_it = |document: &&Document<'s>| document.file.name == file.path && document.index == file.index;
+    documents.get(finding.order).filter(is_it).or_else(|| documents.iter().find(is_it))
+}
+
 /// The bytes of the field that a finding is about, in the text of its document's source.
 #[must_use]
 pub fn span(finding: &Finding, documents: &[Document<'_>]) -> Option<Range<usize>> {
-    let document = documents.get(finding.order)?;
-    finding.file.as_ref().filter(|file| file.path == document.file.name)?;
+    let document = document(finding, documents)?;
     let span = &document.tree.nearest(finding.field.as_ref()?).span;
     Some(document.offset.saturating_add(span.start)..document.offset.saturating_add(span.end))
 }
 
 fn locate(finding: &mut Finding, documents: &[Document<'_>]) {
-    let Some(span) = span(finding, documents) else { return };
-    let text = documents.get(finding.order).map_or("", |document| &document.file.text);
+    let (Some(document), Some(span)) = (document(finding, documents), span(finding, documents)) else { return };
+    let line = line_of(&document.file.text, span.start);
     if let Some(file) = &mut finding.file {
-        file.line = Some(line_of(text, span.start));
+        file.line = Some(line);
     }
 }

@@ -269,7 +269,7 @@ pub struct Pinned {
     /// Name of the cluster. Required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Namespace of the cluster, if it has one.
+    /// Namespace of the cluster; without it, a cluster of this name in any namespace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// For each shard, by index, the NodePorts of its nodes, by index.

@@ -69,9 +69,13 @@ fn push(files: &mut Vec<File>, name: String, bytes: Vec<u8>, explicit: bool, fin
     }
 }
 
-/// Writes a file, whole or not at all: a reader sees the old text or the new one.
+/// Writes a file, whole or not at all: a reader sees the old text or the new one. A link stays one, and so do permissions.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Box<Finding>> {
-    replace(path, |new| fs::write(new, text))
+    let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    replace(&file, |new| {
+        fs::write(new, text)?;
+        fs::metadata(&file).map_or(Ok(()), |there| fs::set_permissions(new, there.permissions()))
+    })
 }
 
 /// Copies this program to a file.

@@ -6,6 +6,7 @@ mod findings;
 mod install;
 mod objects;
 mod pin;
+mod pinned_text;
 mod ports;
 mod render;
 mod schema;

@@ -70,9 +70,8 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
     let gateway = access::gateway(&access, &mut fields);
     let (domain, hostname_prefix) = access::hostnames(&access, topology, sni, &mut fields);
     let stride = topology.and_then(|topology| access::stride(&access, topology, &mut fields));
-    let key = (object.reference.namespace.clone(), object.reference.name.clone());
     let mut known = observed.node_ports.clone();
-    known.extend(config.pinned.get(&key).into_iter().flatten().map(|(at, port)| (*at, *port)));
+    known.extend(config.pinned_for(object));
     let node_ports = access::node_ports(&access, &service, known, &mut fields);
     let name = name(&object.reference.name, topology, findings);
     workload_name(&object.reference.name, spec, topology, findings);

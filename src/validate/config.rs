@@ -78,6 +78,13 @@ impl Config {
     pub(super) fn defaults_for(&self, cluster: &Object) -> Option<&Value> {
         self.rules.iter().find(|rule| rule.selects(cluster))?.access.as_ref()
     }
+
+    /// The ports that are pinned for a cluster. An entry without namespace holds in each: manifests often leave it to Kustomize.
+    pub(super) fn pinned_for(&self, cluster: &Object) -> impl Iterator<Item = ((u32, u32), Port)> {
+        let of = |namespace: Option<String>| self.pinned.get(&(namespace, cluster.reference.name.clone()));
+        let ports = of(cluster.reference.namespace.clone()).or_else(|| of(None));
+        ports.into_iter().flatten().map(|(at, port)| (*at, *port))
+    }
 }
 
 impl ClusterDefaults {

@@ -22,6 +22,10 @@ pub(super) fn fit(schema: &Value, value: &Value, path: &str, findings: &mut Vec<
     if value.is_null() {
         return None;
     }
+    fit_some(schema, value, path, findings)
+}
+
+fn fit_some(schema: &Value, value: &Value, path: &str, findings: &mut Vec<Finding>) -> Option<Value> {
     let choices = choices(schema);
     if !choices.is_empty() {
         return fit_choice(&choices, value, path, findings);
@@ -44,7 +48,9 @@ pub(super) fn fit(schema: &Value, value: &Value, path: &str, findings: &mut Vec<
         Value::Object(map) => Some(fit_object(schema, map, path, findings)),
         Value::Array(entries) => {
             let items = schema.get("items").unwrap_or(&Value::Null);
-            let fitted = entries.iter().enumerate().filter_map(|(index, entry)| fit(items, entry, &format!("{path}[{index}]"), findings));
+            // A null among them is no entry that is absent: those behind it would move up.
+            let fitted =
+                entries.iter().enumerate().filter_map(|(index, entry)| fit_some(items, entry, &format!("{path}[{index}]"), findings));
             Some(Value::Array(fitted.collect()))
         }
         Value::Number(_) => fit_range(schema, value, path, findings),

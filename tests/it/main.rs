@@ -13,6 +13,7 @@ mod cases;
 mod cli;
 mod examples;
 mod parity;
+mod pin;
 mod pipelines;
 mod properties;
 mod scalars;
