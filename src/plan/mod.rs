@@ -5,12 +5,14 @@
 
 #![deny(clippy::arithmetic_side_effects)]
 
+mod earlier;
 mod hostnames;
 mod names;
 mod node;
 mod ports;
 mod shard;
 
+pub use earlier::{base_that_gives, stride_that_gives};
 pub use hostnames::{Domain, Hostname, HostnamePrefix};
 pub use names::{
     ClusterName, SNI_LISTENER, bootstrap_name, external_name, listener_name, listener_set_name, longest_cluster_name, node_name, port_name,

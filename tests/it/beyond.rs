@@ -386,3 +386,38 @@ fn a_gateway_that_cannot_be_changed_is_not_passed_over() {
         format!("- {{apiVersion: v1, kind: Other, spec: &spec {{gatewayClassName: any, listeners: []}}}}\n- {{{gateway}, spec: *spec}}\n");
     assert_eq!(rules(&list(config, GATEWAY, &alias)), ["error gateway-not-in-list"]);
 }
+
+/// Ports have moved for another reason than too little room: what is proposed must keep them, and not be there already.
+#[test]
+fn what_is_proposed_for_ports_that_move_keeps_them() {
+    let list =
+        |config: &str, cluster: &str, others: &str| list(&format!("{{clusters: [{{externalAccess: {{{config}}}}}]}}"), cluster, others);
+    let gateway = "{shards: 2, replicas: 1, externalAccess: {enabled: true, gateway: {gatewayRef: {name: gw}, basePort: BASE}}}";
+    let node_port = "{shards: 2, replicas: 1, externalAccess: {enabled: true}}";
+    // What it was, what it is now, what is said.
+    for (cluster, was, is, said) in [
+        (gateway, ("9000", ""), ("9100", ""), "`basePort: 9000` keeps them where they are"),
+        (gateway, ("9000", "portsPerShard: 4"), ("8999", "portsPerShard: 4"), "`basePort: 9000` keeps them where they are"),
+        (gateway, ("9000", "portsPerShard: 4"), ("9000", "portsPerShard: 5"), "`portsPerShard: 4` keeps them where they are"),
+        (gateway, ("9000", "portsPerShard: 4"), ("9000", ""), "`portsPerShard: 4` keeps them where they are"),
+        (gateway, ("9000", "portsPerShard: 4"), ("9100", "portsPerShard: 5"), "Put `basePort` and `portsPerShard` back"),
+        (node_port, ("", "nodePorts: {base: 30000}"), ("", "nodePorts: {base: 30100}"), "`base: 30000` keeps them where they are"),
+        (
+            node_port,
+            ("", "portsPerShard: 3, nodePorts: {base: 30000}"),
+            ("", "nodePorts: {base: 30000}"),
+            "`portsPerShard: 3` keeps them where they are",
+        ),
+    ] {
+        let at = |(base, config): (&str, &str), others: &str| list(config, &cluster.replace("BASE", base), others);
+        let input = at(was, "");
+        let before = run(&input).text.to_string();
+        let outputs = before.strip_prefix(&input).unwrap_or_else(|| panic!("{before}"));
+        let now = at(is, outputs);
+        let moved = run(&now);
+        let messages: Vec<String> = moved.findings.iter().map(ToString::to_string).collect();
+        assert_eq!(moved.findings.len(), 1, "{messages:?}");
+        assert_eq!(moved.findings[0].rule.id(), "ports-moved", "{messages:?}");
+        assert!(messages[0].contains(said), "{was:?} -> {is:?}: {messages:?}");
+    }
+}
