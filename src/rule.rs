@@ -96,6 +96,8 @@ rules! {
     TrafficPolicyUnused = "traffic-policy-unused",
     /// A field in the cluster that the operator's CRD does not have.
     DroppedByCrd = "dropped-by-crd",
+    /// A placeholder in the cluster itself, where the operator takes it for text.
+    PlaceholderInCluster = "placeholder-in-cluster",
     /// One listener name for several nodes.
     SectionName = "section-name",
     /// One fixed address for the Services of all shards.

@@ -26,13 +26,14 @@ const EXTERNAL_DNS: [&str; 2] = ["external-dns.alpha.kubernetes.io/hostname", "e
 
 pub(super) fn of_services(cluster: &Exposed, findings: &mut Vec<Finding>) {
     for (key, value) in &cluster.service.annotations {
+        as_it_stands(cluster, key, value, findings);
         let fixed_address = FIXED_ADDRESS.contains(&key.as_str());
         if cluster.plan.cluster.domain.is_none() && value.contains("{hostname}") && !value.contains("{{hostname}}") {
             let message = format!(
                 "annotation `{key}` asks for `{{hostname}}`, and the cluster has none: set `domain`, or write `{{{{hostname}}}}` if that very text is meant"
             );
-            let finding = Finding::warning(Rule::HostnameWithoutDomain, message).at("spec.externalAccess.serviceAnnotations");
-            findings.push(cluster.finding(finding.current(value.clone())));
+            let finding = Finding::warning(Rule::HostnameWithoutDomain, message).current(value.clone());
+            findings.push(cluster.finding_of_annotation(key, finding));
             continue;
         }
         if !fixed_address && !EXTERNAL_DNS.contains(&key.as_str()) {
@@ -46,7 +47,7 @@ pub(super) fn of_services(cluster: &Exposed, findings: &mut Vec<Finding>) {
         let Some((value, count)) = values.into_iter().find(|(_, count)| *count > 1) else { continue };
         let finding = if fixed_address {
             let message = format!(
-                "{count} Services carry the same address `{value}` in annotation `{key}`, and all of them use ports from 6379 on: at most one can be served; put `{{shard}}` into the value, so that each shard has an address of its own"
+                "{count} Services carry the same address `{value}` in annotation `{key}`, and all of them use ports from 6379 on: at most one can be served; write it in the functionConfig's `serviceAnnotations`, with `{{shard}}` in the value, so that each shard has an address of its own"
             );
             Finding::warning(Rule::SameAddress, message)
         } else {
@@ -54,8 +55,8 @@ pub(super) fn of_services(cluster: &Exposed, findings: &mut Vec<Finding>) {
                 cluster.plan.shards.iter().filter_map(|shard| shard.hostname.as_ref().map(|name| name.as_str())).take(3).collect();
             let more = if cluster.plan.shards.len() > names.len() { ", …" } else { "" };
             let (way_out, proposed) = match names.as_slice() {
-                [] => ("put `{shard}` into the value, so that each shard has a name of its own".to_owned(), None),
-                names => (format!("it must be {}{more}: write `{{hostname}}`", names.join(", ")), Some("{hostname}")),
+                [] => ("write it in the functionConfig's `serviceAnnotations`, with `{shard}` in the value, so that each shard has a name of its own".to_owned(), None),
+                names => (format!("it must be {}{more}: write `{{hostname}}` in the functionConfig's `serviceAnnotations`", names.join(", ")), Some("{hostname}")),
             };
             let message = format!(
                 "{count} Services carry the same name `{value}` in annotation `{key}`: clients that are sent to one shard reach any; {way_out}"
@@ -64,6 +65,20 @@ pub(super) fn of_services(cluster: &Exposed, findings: &mut Vec<Finding>) {
             finding.proposed = proposed.map(Into::into);
             finding
         };
-        findings.push(cluster.finding(finding.at("spec.externalAccess.serviceAnnotations").current(value)));
+        findings.push(cluster.finding_of_annotation(key, finding.current(value)));
     }
+}
+
+/// A placeholder in the cluster's own annotations is one in the operator's eyes too, and there it is just text.
+fn as_it_stands(cluster: &Exposed, key: &str, value: &str, findings: &mut Vec<Finding>) {
+    let Some(shard) = cluster.plan.shards.first() else { return };
+    let rendered = cluster.annotation_for(value, shard);
+    if rendered == value || cluster.is_given(&["serviceAnnotations", key]) {
+        return;
+    }
+    let message = format!(
+        "annotation `{key}` is `{rendered}` on the Service of the first shard, but the operator, which knows no placeholders, writes `{value}` over it: move it to the functionConfig, `spec.clusters[].externalAccess.serviceAnnotations`"
+    );
+    let finding = Finding::warning(Rule::PlaceholderInCluster, message).current(value);
+    findings.push(cluster.finding_of_annotation(key, finding));
 }

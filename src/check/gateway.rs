@@ -36,16 +36,25 @@ pub(super) fn section_name(cluster: &Exposed, config: &Config, findings: &mut Ve
     }
     let mut names: Vec<String> = cluster.plan.nodes().filter_map(|node| gateway.section_name_for(node)).collect();
     let nodes = names.len();
+    let written = gateway.section_name.clone().unwrap_or_default();
+    if names.iter().any(|name| *name != written) && !cluster.is_given(&["gateway", "gatewayRef", "sectionName"]) {
+        let message = format!(
+            "the first node's route attaches to listener `{}`, but the operator, which knows no placeholders, makes it attach to `{written}`: move it to the functionConfig, `spec.clusters[].externalAccess.gateway.gatewayRef.sectionName`",
+            names.first().map(String::as_str).unwrap_or_default(),
+        );
+        let finding = Finding::warning(Rule::PlaceholderInCluster, message).at("spec.externalAccess.gateway.gatewayRef.sectionName");
+        findings.push(cluster.finding(finding.current(written.clone())));
+    }
     names.sort_unstable();
     names.dedup();
     if names.len() < nodes {
         let message = format!(
-            "{nodes} nodes have {} listener name{} between them: a listener has one port, so at most one node can attach to each; write a name for each node, as in `vk-{{shard}}-{{node}}`, or leave it out",
+            "{nodes} nodes have {} listener name{} between them: a listener has one port, so at most one node can attach to each; leave it out, or write a name for each node in the functionConfig, as in `vk-{{shard}}-{{node}}`",
             names.len(),
             if names.len() == 1 { "" } else { "s" }
         );
         let finding = Finding::warning(Rule::SectionName, message).at("spec.externalAccess.gateway.gatewayRef.sectionName");
-        findings.push(cluster.finding(finding.current(gateway.section_name.clone().unwrap_or_default()).proposed("vk-{shard}-{node}")));
+        findings.push(cluster.finding(finding.current(written).proposed("vk-{shard}-{node}")));
     }
 }
 
@@ -114,7 +123,13 @@ fn overlap(cluster: &Exposed, other: &Exposed, gateway: &str, shared: &[Port]) -
     let port = shared.first().map(ToString::to_string).unwrap_or_default();
     let free = u32::from(other_last).saturating_add(1);
     let fits = free.saturating_add(u32::from(last.saturating_sub(first))) <= u32::from(u16::MAX);
-    let way_out = if fits { format!(": set `basePort` to {free}, for instance") } else { ": use another Gateway".to_owned() };
+    let way_out = match fits {
+        true if cluster.shares(other, &["gateway", "basePort"]) => {
+            format!(": give {} a `basePort` of its own, {free} for instance", cluster.full_name())
+        }
+        true => format!(": set `basePort` to {free}, for instance"),
+        false => ": use another Gateway".to_owned(),
+    };
     let message = format!(
         "clusters {} ({other_first} to {other_last}) and {} ({first} to {last}) claim the same {} of Gateway {gateway}, the first is {port}: only the older route of a listener gets traffic{way_out}",
         other.full_name(),

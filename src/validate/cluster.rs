@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::access::{self, Fields};
 use super::spellings::{self, AccessPlace};
-use super::{Config, Exposed, Observed, shape};
+use super::{Config, Exposed, Observed, Origin, shape};
 use crate::api::{EndpointType, ExternalAccess, Routes, ServiceType, VALKEY_API, extension_fields};
 use crate::finding::Finding;
 use crate::krm::annotations::PATH;
@@ -23,13 +23,21 @@ const MAX_SPECS: u64 = 256 * 1024 * 1024;
 /// What is to be exposed of a cluster: nothing if its external access is off or if anything is wrong, which `findings` says.
 pub fn cluster(object: &Object, config: &Config, schema: &Value, observed: &Observed, findings: &mut Vec<Finding>) -> Option<Exposed> {
     let mut own = Vec::new();
-    let exposed = read(object, config, schema, observed, &mut own);
+    let origin = Origin::new(object, config);
+    let exposed = read(object, config, schema, observed, &mut own, &origin);
     let exposed = exposed.filter(|_| !crate::finding::any_error(&own));
-    findings.extend(own.into_iter().map(|finding| object.finding(finding)));
+    findings.extend(own.into_iter().map(|finding| origin.attribute(object.finding(finding))));
     exposed
 }
 
-fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, findings: &mut Vec<Finding>) -> Option<Exposed> {
+fn read(
+    object: &Object,
+    config: &Config,
+    schema: &Value,
+    observed: &Observed,
+    findings: &mut Vec<Finding>,
+    origin: &Origin,
+) -> Option<Exposed> {
     if object.reference.api_version != VALKEY_API {
         let message = format!(
             "version {} of ValkeyCluster is not known, nothing is rendered for it: only {VALKEY_API} is",
@@ -57,7 +65,7 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
     };
     let place = spellings::external_access(spec, findings);
     let path = place.as_ref().map_or("spec.externalAccess", |place| place.path);
-    let access = effective_access(place, config.defaults_for(object), schema, findings);
+    let access = effective_access(place, config.defaults_for(object).map(|(_, access)| access), schema, findings);
     if access.enabled != Some(true) {
         return None;
     }
@@ -108,6 +116,7 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
         prefers_hostnames,
         tls,
         tls_secret: spellings::tls_secret(spec),
+        origin: origin.clone(),
         labels: object.labels(),
         spec: spec.clone(),
         object: object.reference.clone(),

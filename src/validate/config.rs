@@ -9,7 +9,7 @@ use crate::api::{
     CONFIG_API, Certificates, Dns, ExposeValkey, ExternalAccess, IssuerRef, Listeners, Order, Pinned, Prune, Routes, Selector,
     TcpRouteVersion,
 };
-use crate::finding::Finding;
+use crate::finding::{FileRef, Finding, ObjectRef};
 use crate::object::Object;
 use crate::plan::Port;
 use crate::rule::Rule;
@@ -20,6 +20,8 @@ type PinnedPorts = HashMap<(Option<String>, String), BTreeMap<(u32, u32), Port>>
 /// Settings of the function, checked.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// The functionConfig, for findings.
+    pub(super) source: Option<Source>,
     /// For which clusters what holds; the first that matches applies.
     pub rules: Vec<ClusterDefaults>,
     /// Version of TCPRoutes.
@@ -46,6 +48,13 @@ pub struct Config {
     pub cluster: Option<Object>,
 }
 
+/// The object that settings come from.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    pub(super) reference: ObjectRef,
+    pub(super) file: Option<FileRef>,
+}
+
 /// Settings for the clusters that a selector chooses.
 #[derive(Clone, Debug, Default)]
 pub struct ClusterDefaults {
@@ -57,6 +66,7 @@ pub struct ClusterDefaults {
 impl Default for Config {
     fn default() -> Self {
         Config {
+            source: None,
             rules: Vec::new(),
             tcp_route: TcpRouteVersion::Auto,
             services: true,
@@ -74,9 +84,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// What holds for a cluster where it does not say it itself.
-    pub(super) fn defaults_for(&self, cluster: &Object) -> Option<&Value> {
-        self.rules.iter().find(|rule| rule.selects(cluster))?.access.as_ref()
+    /// What holds for a cluster where it does not say it itself, and the index of the entry that says it.
+    pub(super) fn defaults_for(&self, cluster: &Object) -> Option<(usize, &Value)> {
+        let (index, rule) = self.rules.iter().enumerate().find(|(_, rule)| rule.selects(cluster))?;
+        Some((index, rule.access.as_ref()?))
     }
 
     /// The ports that are pinned for a cluster. An entry without namespace holds in each: manifests often leave it to Kustomize.
@@ -117,7 +128,7 @@ pub fn config(object: Option<&Object>, findings: &mut Vec<Finding>) -> Config {
         }
     };
     findings.extend(own.into_iter().map(|finding| Finding { order: 0, ..object.finding(finding) }));
-    config
+    Config { source: Some(Source { reference: object.reference.clone(), file: object.file.clone() }), ..config }
 }
 
 fn from_value(value: &Value, findings: &mut Vec<Finding>) -> Config {
@@ -137,6 +148,7 @@ fn from_value(value: &Value, findings: &mut Vec<Finding>) -> Config {
         findings.push(Finding::error(Rule::IssuerMissing, message).at("spec.certManager.issuerRef.name"));
     }
     Config {
+        source: None,
         rules: rules.collect(),
         tcp_route: spec.gateway_api.unwrap_or_default().tcp_route.unwrap_or_default(),
         services: emit.services.unwrap_or(true),

@@ -67,6 +67,11 @@ pub(super) fn to_expose_valkey(config_map: &Value, findings: &mut Vec<Finding>) 
     json!({"apiVersion": CONFIG_API, "kind": "ExposeValkey", "spec": spec})
 }
 
+/// The flat key that sets a field below `externalAccess`.
+pub(super) fn key_of(field: &str) -> Option<&'static str> {
+    KEYS.iter().find(|(_, path)| path.strip_prefix("clusters.externalAccess.") == Some(field)).map(|(key, _)| *key)
+}
+
 /// The schema of a field below `spec`; `clusters` goes on into its entries.
 fn schema_at<'a>(root: &'a Value, path: &str) -> &'a Value {
     let mut schema = shape::property(root, "spec");

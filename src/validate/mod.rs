@@ -5,6 +5,7 @@ mod cluster;
 mod config;
 mod flat;
 mod nearest;
+mod origin;
 mod shape;
 mod spellings;
 
@@ -14,6 +15,7 @@ use serde_json::{Map, Value};
 
 pub use cluster::{cluster, read_back};
 pub use config::{Config, config};
+pub use origin::Origin;
 pub use shape::schema_of;
 
 use crate::api::{ExternalAccess, ServiceType, TrafficPolicy};
@@ -38,6 +40,8 @@ pub struct Exposed {
     pub gateway: Option<Gateway>,
     /// The cluster's own settings with those of the functionConfig below them.
     pub access: ExternalAccess,
+    /// Which of them are whose.
+    pub origin: Origin,
     /// Whether clients are sent to hostnames.
     pub prefers_hostnames: bool,
     /// Whether the servers speak TLS.
@@ -81,10 +85,30 @@ pub struct Gateway {
 }
 
 impl Exposed {
-    /// A finding about this cluster.
+    /// A finding about this cluster; about the functionConfig, if the field is one below `spec.externalAccess` that comes from
+    /// there.
     #[must_use]
     pub fn finding(&self, finding: Finding) -> Finding {
-        finding.of(self.object.clone(), self.file.clone(), self.order)
+        self.origin.attribute(finding.of(self.object.clone(), self.file.clone(), self.order))
+    }
+
+    /// A finding about one of the `serviceAnnotations`.
+    #[must_use]
+    pub fn finding_of_annotation(&self, key: &str, finding: Finding) -> Finding {
+        let finding = finding.of(self.object.clone(), self.file.clone(), self.order);
+        self.origin.attribute_entry(finding, "serviceAnnotations", key)
+    }
+
+    /// Whether a field below `externalAccess` comes from the functionConfig.
+    #[must_use]
+    pub fn is_given(&self, steps: &[&str]) -> bool {
+        self.origin.is_given(steps)
+    }
+
+    /// Whether this cluster and another have a field below `externalAccess` from the same entry of the functionConfig.
+    #[must_use]
+    pub fn shares(&self, other: &Exposed, steps: &[&str]) -> bool {
+        self.origin.shares(&other.origin, steps)
     }
 
     /// The cluster's namespace.

@@ -12,6 +12,7 @@ mod beyond;
 mod cases;
 mod cli;
 mod examples;
+mod origins;
 mod parity;
 mod pin;
 mod pipelines;
