@@ -48,6 +48,8 @@ rules! {
     TwoPlaces = "two-places",
     /// Two clusters of one name and namespace.
     DuplicateCluster = "duplicate-cluster",
+    /// A cluster whose headless Service has the name of another cluster's Service.
+    HeadlessService = "headless-service",
     /// `shards` or `replicas` out of range.
     Counts = "counts",
     /// More nodes than Valkey is advised to have.

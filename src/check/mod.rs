@@ -4,6 +4,7 @@ mod allowed;
 mod annotations;
 mod emitted;
 mod gateway;
+mod headless;
 mod hostnames;
 mod moved;
 mod node_ports;
@@ -20,6 +21,7 @@ pub use route_version::route_version;
 /// All findings over clusters that are valid one by one.
 pub fn all(clusters: &[Exposed], config: &Config, objects: &[Object], own: &ByCluster<'_>, findings: &mut Vec<Finding>) {
     twice::clusters(clusters, findings);
+    headless::services(clusters, config, objects, findings);
     for cluster in clusters {
         annotations::of_services(cluster, findings);
         gateway::section_name(cluster, config, findings);

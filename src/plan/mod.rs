@@ -15,8 +15,8 @@ mod shard;
 pub use earlier::{base_that_gives, stride_that_gives};
 pub use hostnames::{Domain, Hostname, HostnamePrefix};
 pub use names::{
-    ClusterName, SNI_LISTENER, bootstrap_name, external_name, listener_name, listener_set_name, longest_cluster_name, node_name, port_name,
-    route_name, service_name,
+    ClusterName, SNI_LISTENER, bootstrap_name, external_name, headless_name, listener_name, listener_set_name, longest_cluster_name,
+    node_name, port_name, route_name, service_name,
 };
 pub use node::Node;
 pub use ports::{CLIENT_PORT, NodePortSource, Port, PortRange, Ports, Stride, port_at};

@@ -50,6 +50,12 @@ pub fn route_name(cluster: &str, shard: u32, node: u32) -> String {
     format!("valkey-{cluster}-{shard}-{node}")
 }
 
+/// The headless Service that the operator makes for a cluster: `valkey-C`.
+#[must_use]
+pub fn headless_name(cluster: &str) -> String {
+    format!("valkey-{cluster}")
+}
+
 /// The Service over all nodes: `valkey-C-bootstrap`.
 #[must_use]
 pub fn bootstrap_name(cluster: &str) -> String {

@@ -421,3 +421,25 @@ fn what_is_proposed_for_ports_that_move_keeps_them() {
         assert!(messages[0].contains(said), "{was:?} -> {is:?}: {messages:?}");
     }
 }
+
+#[test]
+fn a_cluster_must_not_have_the_name_of_anothers_service() {
+    let other = |name: &str, namespace: &str| {
+        format!(
+            "- apiVersion: valkey.io/v1alpha1\n  kind: ValkeyCluster\n  metadata: {{name: {name}, namespace: {namespace}}}\n  spec: {{shards: 1}}\n"
+        )
+    };
+    let found = |name: &str, namespace: &str| {
+        rules(&list("{}", "{shards: 2, externalAccess: {enabled: true, bootstrapService: true}}", &other(name, namespace)))
+            .into_iter()
+            .filter(|rule| !rule.ends_with("dropped-by-crd"))
+            .collect::<Vec<_>>()
+    };
+    for taken in ["cache-shard-0", "cache-shard-1", "cache-bootstrap"] {
+        assert_eq!(found(taken, "team"), ["error headless-service"], "{taken}");
+        assert_eq!(found(taken, "other"), [""; 0], "{taken} in another namespace");
+    }
+    for free in ["cache-shard-2", "cache-shard", "cache-shard-00", "cache-shard-0-0", "cache2"] {
+        assert_eq!(found(free, "team"), [""; 0], "{free}");
+    }
+}
