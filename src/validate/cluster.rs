@@ -84,7 +84,7 @@ fn read(
     let name = name(&object.reference.name, topology, findings);
     workload_name(&object.reference.name, spec, topology, findings);
     if sni {
-        sni_needs(tls, path, findings);
+        sni_needs(tls, access.preferred_endpoint_type, path, findings);
     }
     let ports = match &gateway {
         Some((_, base)) if sni => base.map(|port| Ports::Sni { port }),
@@ -299,12 +299,18 @@ pub fn read_back(object: &Object) -> BTreeMap<(u32, u32), plan::Port> {
 }
 
 /// What it takes to tell nodes apart by name: TLS, and somebody who announces a name for each.
-fn sni_needs(tls: bool, path: &str, findings: &mut Vec<Finding>) {
+fn sni_needs(tls: bool, preferred: Option<EndpointType>, path: &str, findings: &mut Vec<Finding>) {
     if !tls {
         let message = "`emit.routes: TLSRoute` needs TLS on the cluster: the Gateway tells nodes apart by the name in the TLS handshake; turn TLS on, or use `TCPRoute`";
         findings.push(Finding::error(Rule::SniNeeds, message).at("spec.tls"));
     }
-    let message = "the operator announces one hostname for each shard, and TLSRoutes need one for each node: it must announce `<hostnamePrefix>-<shard>-<node>.<domain>` for clients to find their way";
+    let by_address = match preferred {
+        Some(EndpointType::Hostname) => "",
+        _ => "; without `preferredEndpointType: hostname` clients are sent to addresses, which tell no Gateway where to",
+    };
+    let message = format!(
+        "the operator announces one hostname for each shard, and TLSRoutes need one for each node: it must announce `<hostnamePrefix>-<shard>-<node>.<domain>` for clients to find their way{by_address}"
+    );
     findings.push(Finding::warning(Rule::SniAnnouncement, message).at(format!("{path}.gateway")));
 }
 

@@ -443,3 +443,16 @@ fn a_cluster_must_not_have_the_name_of_anothers_service() {
         assert_eq!(found(free, "team"), [""; 0], "{free}");
     }
 }
+
+#[test]
+fn nodes_told_apart_by_name_must_be_announced_by_name() {
+    let said = |access: &str| {
+        let cluster = format!(
+            "{{shards: 1, tls: {{certificate: {{secretName: s}}}}, externalAccess: {{enabled: true, domain: kv.example.org, {access}gateway: {{gatewayRef: {{name: gw}}, basePort: 6379}}}}}}"
+        );
+        run(&list("{emit: {routes: TLSRoute}}", &cluster, "")).findings[0].to_string()
+    };
+    let hint = "without `preferredEndpointType: hostname` clients are sent to addresses";
+    assert!(said("").contains(hint) && said("preferredEndpointType: ip, ").contains(hint));
+    assert!(!said("preferredEndpointType: hostname, ").contains(hint));
+}
