@@ -93,6 +93,9 @@ pub(super) fn listeners(clusters: &[Exposed], config: &Config, findings: &mut Ve
     if config.listeners == Listeners::ListenerSet {
         return;
     }
+    if config.listeners == Listeners::Gateway {
+        same_names(clusters, findings);
+    }
     for (key, ports) in gateways.iter().filter(|(_, ports)| ports.len() > MAX_LISTENERS) {
         let Some(last) = ports.values().map(|claim| claim.cluster).max().and_then(|index| clusters.get(index)) else { continue };
         let message = format!(
@@ -106,6 +109,30 @@ pub(super) fn listeners(clusters: &[Exposed], config: &Config, findings: &mut Ve
             Finding::warning(Rule::ListenerCount, message)
         };
         findings.push(last.finding(finding.at("spec.externalAccess.gateway.gatewayRef.name").current(key.1.clone())));
+    }
+}
+
+/// Namespace and name of two clusters that read the same with a hyphen between them.
+fn same_names(clusters: &[Exposed], findings: &mut Vec<Finding>) {
+    let mut prefixes: BTreeMap<(GatewayKey, String), &Exposed> = BTreeMap::new();
+    for cluster in clusters {
+        let Some(gateway) = &cluster.gateway else { continue };
+        let place = (key(cluster, gateway), render::gateway_listener_prefix_of(cluster));
+        let Some(other) = prefixes.get(&place) else {
+            prefixes.insert(place, cluster);
+            continue;
+        };
+        if other.full_name() == cluster.full_name() {
+            continue;
+        }
+        let message = format!(
+            "listeners of clusters {} and {} would have the same names on Gateway {}, `{}0-0` and so on: use `ListenerSet`, or give one of the clusters another name",
+            other.full_name(),
+            cluster.full_name(),
+            shown(&place.0),
+            place.1,
+        );
+        findings.push(cluster.finding(Finding::error(Rule::ListenerOverlap, message).at("metadata.name").current(cluster.name())));
     }
 }
 
@@ -159,7 +186,7 @@ pub(super) fn gateways_in_list(clusters: &[Exposed], config: &Config, objects: &
                     cluster.finding(Finding::error(Rule::GatewayNotInList, message).at("spec.externalAccess.gateway.gatewayRef.name")),
                 );
             }
-            (Listeners::Gateway, Some(object)) => foreign_listeners(cluster, object, &shown(&key), findings),
+            (Listeners::Gateway, Some(object)) => foreign_listeners(cluster, clusters, object, &shown(&key), findings),
             _ => {}
         }
     }
@@ -207,17 +234,14 @@ fn missing_listeners(cluster: &Exposed, object: &Object, gateway: &str, findings
 }
 
 /// Listeners that somebody else has put on the ports that ours need.
-fn foreign_listeners(cluster: &Exposed, object: &Object, gateway: &str, findings: &mut Vec<Finding>) {
+fn foreign_listeners(cluster: &Exposed, clusters: &[Exposed], object: &Object, gateway: &str, findings: &mut Vec<Finding>) {
+    // Those of our clusters are written anew, whatever port they have now.
+    let prefixes: Vec<String> = clusters.iter().map(render::gateway_listener_prefix_of).collect();
+    let is_ours = |listener: &Value| prefixes.iter().any(|prefix| render::is_gateway_listener(text(listener, "name"), prefix));
     for node in cluster.plan.nodes() {
         let Some(port) = node.listener_port else { continue };
-        let own = render::gateway_listener(cluster, node);
-        let foreign = listeners_of(object).iter().find(|listener| has_port(listener, port) && text(listener, "name") != text(&own, "name"));
-        let own_prefix = text(&own, "name").trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
-        let Some(foreign) =
-            foreign.filter(|listener| !text(listener, "name").starts_with(own_prefix) && text(listener, "protocol") != "UDP")
-        else {
-            continue;
-        };
+        let mut foreign = listeners_of(object).iter().filter(|listener| has_port(listener, port) && !is_ours(listener));
+        let Some(foreign) = foreign.find(|listener| text(listener, "protocol") != "UDP") else { continue };
         let message = format!(
             "port {port} of Gateway {gateway}, which node {} needs, already has the listener `{}`: choose another `basePort`",
             node.name,

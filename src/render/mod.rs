@@ -13,7 +13,7 @@ mod valkey_node;
 use serde_json::Value;
 
 pub use gvk::{CERTIFICATE, DNS_ENDPOINT, Gvk, LISTENER_SET, SERVICE, TCP_ROUTE_V1, TCP_ROUTE_V1ALPHA2, TLS_ROUTE, VALKEY_NODE};
-pub use listeners::{MAX_LISTENERS, gateway_listener, gateway_listener_prefix};
+pub use listeners::{MAX_LISTENERS, gateway_listener, gateway_listener_prefix, gateway_listener_prefix_of, is_gateway_listener};
 pub use metadata::{CLUSTER_LABEL, EXTENSION_LABEL, NODE_LABEL, SHARD_LABEL};
 
 use crate::api::{Dns, Listeners};

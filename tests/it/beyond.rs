@@ -456,3 +456,42 @@ fn nodes_told_apart_by_name_must_be_announced_by_name() {
     assert!(said("").contains(hint) && said("preferredEndpointType: ip, ").contains(hint));
     assert!(!said("preferredEndpointType: hostname, ").contains(hint));
 }
+
+/// A Gateway of namespace `infra` with one listener more, and clusters of other namespaces on it.
+fn on_one_gateway(listener: &str, clusters: &[(&str, &str, u16)]) -> String {
+    let gateway = format!(
+        "- apiVersion: gateway.networking.k8s.io/v1\n  kind: Gateway\n  metadata: {{name: gw, namespace: infra}}\n  spec: {{gatewayClassName: x, listeners: [{listener}]}}\n"
+    );
+    let cluster = |(namespace, name, base): &(&str, &str, u16)| {
+        format!(
+            "- apiVersion: valkey.io/v1alpha1\n  kind: ValkeyCluster\n  metadata: {{name: {name}, namespace: {namespace}}}\n  spec: {{shards: 1, externalAccess: {{enabled: true, gateway: {{basePort: {base}}}}}}}\n"
+        )
+    };
+    let items: String = clusters.iter().map(cluster).collect();
+    let config = "{emit: {listeners: Gateway}, clusters: [{externalAccess: {gateway: {gatewayRef: {name: gw, namespace: infra}}}}]}";
+    format!(
+        "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nfunctionConfig:\n  apiVersion: fn.valkey.io/v1alpha1\n  kind: ExposeValkey\n  spec: {config}\nitems:\n{gateway}{items}"
+    )
+}
+
+#[test]
+fn clusters_whose_listeners_would_have_one_name_are_refused() {
+    let http = "{name: http, port: 80, protocol: HTTP}";
+    assert_eq!(rules(&on_one_gateway(http, &[("a", "b-c", 9000), ("a-b", "c", 9010)])), ["error listener-overlap"]);
+    assert_eq!(rules(&on_one_gateway(http, &[("a", "b-c", 9000), ("a-b", "d", 9010)])), [""; 0]);
+}
+
+#[test]
+fn only_listeners_of_others_are_in_the_way() {
+    let at = |name: &str, clusters: &[(&str, &str, u16)]| {
+        rules(&on_one_gateway(&format!("{{name: {name}, port: 9000, protocol: TCP}}"), clusters))
+    };
+    let cache = ("team", "cache", 9000);
+    assert_eq!(at("vk-team-cache-0-0", &[cache]), [""; 0]);
+    // Not of `cache`, though it begins like one of its own.
+    for foreign in ["other", "vk-team-cache2-0-0", "vk-team-cache-2", "vk-team-cache-0-0-0", "vk-team-queue-0-0"] {
+        assert_eq!(at(foreign, &[cache]), ["error listener-overlap"], "{foreign}");
+    }
+    // That of a cluster which moves away in the same run.
+    assert_eq!(at("vk-team-queue-0-0", &[cache, ("team", "queue", 9001)]), [""; 0]);
+}
