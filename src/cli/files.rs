@@ -74,7 +74,12 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), Box<Finding>> {
     let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     replace(&file, |new| {
         fs::write(new, text)?;
-        fs::metadata(&file).map_or(Ok(()), |there| fs::set_permissions(new, there.permissions()))
+        // A WASI host has none to set.
+        #[cfg(not(target_family = "wasm"))]
+        if let Ok(there) = fs::metadata(&file) {
+            fs::set_permissions(new, there.permissions())?;
+        }
+        Ok(())
     })
 }
 
