@@ -335,10 +335,16 @@ fn what_cannot_be_read_or_written_is_told_and_left() {
 /// What an alias stands for belongs to others too: there is no line that could be changed alone.
 #[test]
 fn ports_behind_an_alias_are_left_and_the_error_shows_what_to_write() {
-    let rest = "spec:\n  pinned:\n  - {name: queue, namespace: shop, nodePorts: &ports [[31000, 31001], [31002, 31003]]}\n  - {name: cache, namespace: shop, nodePorts: *ports}\n";
-    let folder = Folder::new("alias", &format!("{HEAD}{rest}"), &allocated());
-    // The same ports for two clusters are wrong by themselves.
-    folder.refuses_to_pin();
+    let head = HEAD.replace("  name: expose\n", "  name: expose\n  x: &ports [[31000, 31001], [31002, 31003]]\n");
+    let rest = "spec:\n  pinned:\n  - {name: cache, namespace: shop, nodePorts: *ports}\n";
+    let folder = Folder::new("alias", &format!("{head}{rest}"), &allocated());
+    let said = folder.refuses_to_pin();
+    assert!(said.contains("cannot be written into the text of `manifests/expose.yaml`, because of an alias"), "{said}");
+    assert!(
+        said.contains(r#"write `spec.pinned: [{"name":"cache","namespace":"shop","nodePorts":[[31904,30422],[30087,32511]]}]`"#),
+        "{said}"
+    );
+    // The alias itself can make way for a number.
     let rest = "spec:\n  clusters:\n  - externalAccess: {portsPerShard: &port 31904}\n  pinned:\n  - name: cache\n    namespace: shop\n    nodePorts: [[*port, 31001], [31002, &other 31003]]\n  emit: {services: true}\n";
     let folder = Folder::new("alias-of-port", &format!("{HEAD}{rest}"), &allocated());
     folder.write("ports.yaml", &services("shop", &[&[Some(31905), Some(30422)], &[Some(30087), Some(32511)]]));
