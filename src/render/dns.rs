@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::DNS_ENDPOINT;
 use super::metadata::extension;
-use crate::plan::{Hostname, Ports, Shard, external_name};
+use crate::plan::{Hostname, Shard, external_name};
 use crate::validate::Exposed;
 
 const HOSTNAME: &str = "external-dns.alpha.kubernetes.io/hostname";
@@ -43,9 +43,10 @@ pub(super) fn endpoint(exposed: &Exposed) -> Value {
 
 /// The names that the nodes of a shard announce.
 pub(super) fn names(exposed: &Exposed, shard: &Shard) -> Vec<String> {
-    match exposed.plan.cluster.ports {
-        Ports::Sni { .. } => shard.nodes.iter().filter_map(|node| node.hostname.as_ref().map(ToString::to_string)).collect(),
-        _ => shard.hostname.iter().map(ToString::to_string).collect(),
+    if exposed.plan.cluster.has_node_hostnames() {
+        shard.nodes.iter().filter_map(|node| node.hostname.as_ref().map(ToString::to_string)).collect()
+    } else {
+        shard.hostname.iter().map(ToString::to_string).collect()
     }
 }
 
