@@ -7,13 +7,14 @@ use serde_json::Value;
 
 use crate::api::CONFIG_API;
 use crate::expose::{Exposure, expose};
-use crate::finding::{self, FileRef, Finding};
+use crate::finding::{self, FileRef, Finding, ObjectRef};
 use crate::krm::lines::line_of;
 use crate::krm::manifests;
 use crate::krm::yaml::{self, Node};
 use crate::object::Object;
 use crate::rule::Rule;
 use crate::select::problem_finding;
+use crate::server_command;
 
 /// A text, and the name that messages call it by.
 #[derive(Clone, Debug)]
@@ -118,6 +119,24 @@ pub fn read<'s>(files: &'s [Source], findings: &mut Vec<Finding>) -> (Vec<Object
         }
     }
     (objects, documents)
+}
+
+/// The ValkeyClusters of the manifests whose text is part of what comes out, as it must be: those whose servers announce
+/// themselves by their command, and those that an earlier run has given one that must go. What cannot be edited is a finding.
+pub fn edited_clusters(sources: &[Source], exposure: &Exposure, findings: &mut Vec<Finding>) -> Vec<(ObjectRef, String)> {
+    let mut edited = Vec::new();
+    let (objects, documents) = read(sources, &mut Vec::new());
+    for object in objects.iter().filter(|object| server_command::is_cluster(object)) {
+        let Some(document) = documents.get(object.order) else { continue };
+        let text = manifests::content_of(&document.file.text, document.offset);
+        match server_command::document(text, object, exposure) {
+            Ok(Some(new)) => edited.push((object.reference.clone(), new)),
+            Ok(None) if server_command::wanted(exposure, object).is_some() => edited.push((object.reference.clone(), text.to_owned())),
+            Ok(None) => {}
+            Err(finding) => findings.push(*finding),
+        }
+    }
+    edited
 }
 
 /// In a folder there may be files that are no manifests at all: only what names a kind of ours is read.

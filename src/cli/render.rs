@@ -11,6 +11,7 @@ use crate::api::Listeners;
 use crate::finding::{Finding, any_error};
 use crate::function;
 use crate::krm::{manifests, write};
+use crate::manifests::edited_clusters;
 use crate::rule::Rule;
 
 /// Where the objects go.
@@ -21,13 +22,15 @@ pub(super) struct Target {
 }
 
 pub(super) fn run(input: &Input, target: &Target, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
-    let objects::Loaded { files, config, mut exposure } = objects::load(input);
+    let objects::Loaded { files, config, mut exposure } = objects::load_beside(input, target.output.as_deref());
     if !target.in_list && exposure.config.listeners == Listeners::Gateway && !any_error(&exposure.findings) {
         let message = "`emit.listeners: Gateway` changes a Gateway that is in the manifests, and `render` changes no manifests: use `ListenerSet`, or run the function by kustomize or kpt";
         exposure.findings.push(Finding::error(Rule::WrongValue, message).at("spec.emit.listeners"));
     }
-    if any_error(&exposure.findings) {
-        findings::print(&exposure.findings, err)?;
+    let mut found = std::mem::take(&mut exposure.findings);
+    let clusters = if any_error(&found) || target.in_list { Vec::new() } else { edited_clusters(&files, &exposure, &mut found) };
+    if any_error(&found) {
+        findings::print(&found, err)?;
         return Ok(FAILED);
     }
     if target.in_list {
@@ -37,13 +40,18 @@ pub(super) fn run(input: &Input, target: &Target, out: &mut dyn Write, err: &mut
         findings::print(&output.findings, err)?;
         return Ok(if output.failed() { FAILED } else { 0 });
     }
-    findings::print(&exposure.findings, err)?;
-    let mut text = String::new();
-    for object in exposure.rendered() {
-        if !text.is_empty() {
-            text.push_str("---\n");
-        }
+    findings::print(&found, err)?;
+    let objects = exposure.rendered().into_iter().map(|object| {
+        let mut text = String::new();
         write::mapping(&mut text, &object, 0);
+        text
+    });
+    let mut text = String::new();
+    for document in clusters.into_iter().map(|(_, text)| text).chain(objects) {
+        if !text.is_empty() {
+            text.push_str(if text.ends_with('\n') { "---\n" } else { "\n---\n" });
+        }
+        text.push_str(&document);
     }
     match &target.output {
         None => out.write_all(text.as_bytes())?,

@@ -39,8 +39,13 @@ pub fn run(list: &str) -> String {
 #[must_use]
 pub fn explain(text: &str) -> String {
     let sources = [Source { name: NAME.to_owned(), text: text.to_owned(), explicit: true }];
-    let exposed = manifests::expose_all(&sources, None, Vec::new());
+    let mut exposed = manifests::expose_all(&sources, None, Vec::new());
+    let failed = any_error(&exposed.exposure.findings);
+    let mut more = Vec::new();
+    let clusters = if failed { Vec::new() } else { manifests::edited_clusters(&sources, &exposed.exposure, &mut more) };
+    exposed.exposure.findings.append(&mut more);
     let exposure = &exposed.exposure;
+    let clusters = clusters.into_iter().map(|(cluster, yaml)| json!({"kind": cluster.kind, "name": cluster.name, "yaml": yaml}));
     let findings: Vec<Value> =
         exposure.findings.iter().enumerate().map(|(index, found)| finding(text, found, &exposed.documents, index < MARKS)).collect();
     json!({
@@ -48,7 +53,7 @@ pub fn explain(text: &str) -> String {
         "clusters": exposure.known.len(),
         "exposed": exposure.clusters.len(),
         "ports": rows(&exposure.clusters),
-        "objects": exposure.rendered().iter().map(object).collect::<Vec<Value>>(),
+        "objects": clusters.chain(exposure.rendered().iter().map(object)).collect::<Vec<Value>>(),
         "findings": findings,
     })
     .to_string()
