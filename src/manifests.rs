@@ -141,7 +141,9 @@ pub fn edited_clusters(sources: &[Source], exposure: &Exposure, findings: &mut V
 
 /// In a folder there may be files that are no manifests at all: only what names a kind of ours is read.
 fn may_concern(text: &str) -> bool {
-    ["ValkeyCluster", "ValkeyNode", "ExposeValkey", "TCPRoute", "tcproutes", "Gateway", "valkey-"].iter().any(|word| text.contains(word))
+    ["ValkeyCluster", "ValkeyNode", "ExposeValkey", "TCPRoute", "tcproutes", "Gateway", "cert-manager.io/", "valkey-"]
+        .iter()
+        .any(|word| text.contains(word))
 }
 
 fn choose_config(objects: &[Object], files: Option<&[Source]>, findings: &mut Vec<Finding>) -> Option<Object> {

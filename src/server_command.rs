@@ -165,11 +165,24 @@ fn step(text: &str, edits: impl FnOnce(&Tree<'_>, &Node<'_>) -> Option<Vec<(Rang
         return None;
     }
     let mut edits = Edits::default();
-    for (range, new) in found {
+    for (range, new) in joined(found) {
         let (range, new) = at_the_end(text, range, new);
         edits.replace(range, new);
     }
     Some(edits.apply(text).to_string())
+}
+
+/// Pieces that go one behind the other, as one.
+fn joined(mut edits: Vec<(Range<usize>, String)>) -> Vec<(Range<usize>, String)> {
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut joined: Vec<(Range<usize>, String)> = Vec::new();
+    for (range, new) in edits {
+        match joined.last_mut() {
+            Some((before, text)) if text.is_empty() && new.is_empty() && before.end == range.start => before.end = range.end,
+            _ => joined.push((range, new)),
+        }
+    }
+    joined
 }
 
 /// A text that ends in the middle of a line goes on doing so, with new lines at its end and when they go again.

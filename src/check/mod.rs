@@ -2,9 +2,11 @@
 
 mod allowed;
 mod annotations;
+mod certificates;
 mod emitted;
 mod gateway;
 mod hostnames;
+mod live;
 mod moved;
 mod node_ports;
 mod route_version;
@@ -15,6 +17,7 @@ use crate::object::Object;
 use crate::own::ByCluster;
 use crate::validate::{Config, Exposed};
 
+pub use live::left_to_the_controller;
 pub use route_version::route_version;
 
 /// All findings over clusters that are valid one by one.
@@ -31,4 +34,5 @@ pub fn all(clusters: &[Exposed], config: &Config, objects: &[Object], own: &ByCl
     allowed::namespaces(clusters, config, objects, findings);
     node_ports::taken(clusters, objects, findings);
     hostnames::overlap(clusters, findings);
+    certificates::names(clusters, objects, findings);
 }

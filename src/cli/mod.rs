@@ -82,10 +82,16 @@ enum Command {
         format: Format,
     },
     /// Print a table of nodes, hostnames and ports
-    #[command(after_help = "Example:\n  expose-valkey ports -f cluster.yaml")]
+    #[command(
+        after_help = "Example:\n  expose-valkey ports -f cluster.yaml\n  kubectl get services,nodes -A -o yaml | expose-valkey ports -f manifests/ --from -"
+    )]
     Ports {
         #[command(flatten)]
         input: Input,
+        /// Where addresses and ports are that only the running cluster knows: Services, Nodes and Gateways as `kubectl get … -o
+        /// yaml` prints them; `-` for standard input; may be repeated
+        #[arg(long, value_name = "FILE|-")]
+        from: Vec<PathBuf>,
         /// How to print the table
         #[arg(short, long, value_enum, default_value_t = Table::Table)]
         output: Table,
@@ -144,7 +150,7 @@ impl Cli {
             }
             Some(Command::Pin { input, ports_from }) => pin::run(&input, &ports_from, err),
             Some(Command::Check { input, format }) => check::run(&input, format, out, err),
-            Some(Command::Ports { input, output }) => ports::run(&input, output, out, err),
+            Some(Command::Ports { input, from, output }) => ports::run(&input, &from, output, out, err),
             Some(Command::Schema) => schema::run(out),
             Some(Command::Install { file }) => install::run(&file, err),
             #[cfg(not(target_family = "wasm"))]

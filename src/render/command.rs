@@ -39,7 +39,7 @@ fn script(exposed: &Exposed) -> Option<String> {
     let port_option = if exposed.tls { "--cluster-announce-client-tls-port" } else { "--cluster-announce-client-port" };
     let [program, options] = OPERATOR;
     Some(format!(
-        "{before}exec {program} \\\n  {options} \\\n  --cluster-preferred-endpoint-type hostname \\\n  --cluster-announce-hostname \"{prefix}-{indexes}.{domain}\" \\\n  {port_option} \"{port}\"\n"
+        "{before}exec {program} \\\n  {options} \\\n  --cluster-preferred-endpoint-type hostname \\\n  --cluster-announce-hostname \"{prefix}-{indexes}.{domain}\" \\\n  {port_option} \"{port}\""
     ))
 }
 

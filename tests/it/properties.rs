@@ -1,5 +1,6 @@
 //! What must hold for any input, searched by chance.
 
+mod commands;
 mod edits;
 mod hostile;
 

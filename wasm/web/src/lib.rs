@@ -3,7 +3,7 @@
 use expose_valkey::finding::{Finding, any_error};
 use expose_valkey::krm::write;
 use expose_valkey::manifests::{self, Document, Source};
-use expose_valkey::ports::rows;
+use expose_valkey::ports::{self, Seen};
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -52,7 +52,7 @@ pub fn explain(text: &str) -> String {
         "failed": any_error(&exposure.findings),
         "clusters": exposure.known.len(),
         "exposed": exposure.clusters.len(),
-        "ports": rows(&exposure.clusters),
+        "ports": ports::json(&ports::rows(&exposure.clusters, &exposure.config, &Seen::default())),
         "objects": clusters.chain(exposure.rendered().iter().map(object)).collect::<Vec<Value>>(),
         "findings": findings,
     })
