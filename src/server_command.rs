@@ -219,12 +219,14 @@ fn value(text: &str) -> Option<Value> {
     standalone(text)?.value().ok()
 }
 
-/// What differs between two texts, as one replacement.
+/// What differs between two texts, as one replacement of whole lines: new ones go exactly where they were put, and not into a
+/// line behind that begins as they do.
 fn difference(old: &str, new: &str) -> (Range<usize>, String) {
-    let same = |(a, b): &(char, char)| a == b;
-    let before: usize = old.chars().zip(new.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+    let before: usize =
+        old.split_inclusive('\n').zip(new.split_inclusive('\n')).take_while(|(a, b)| a == b).map(|(line, _)| line.len()).sum();
     let (old_rest, new_rest) = (old.get(before..).unwrap_or_default(), new.get(before..).unwrap_or_default());
-    let behind: usize = old_rest.chars().rev().zip(new_rest.chars().rev()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+    let behind = old_rest.split_inclusive('\n').rev().zip(new_rest.split_inclusive('\n').rev()).take_while(|(a, b)| a == b);
+    let behind: usize = behind.map(|(line, _)| line.len()).sum();
     let middle = new_rest.get(..new_rest.len().saturating_sub(behind)).unwrap_or_default();
     (before..old.len().saturating_sub(behind), middle.to_owned())
 }

@@ -52,8 +52,13 @@ fn list(choices: &mut Tape<'_>, text: &mut Tape<'_>, wildness: Wildness) -> Stri
     styled::list_with(text, wildness, items, |_| Some(config)).text
 }
 
+/// The text with external access on or off: another word in its functionConfig.
 fn switched(text: &str, from: &str, to: &str) -> String {
-    text.replacen(from, to, 1)
+    let list = ResourceList::read(text).unwrap();
+    let config = list.function_config.as_ref().unwrap();
+    let start = text.len() - list.text.len() + config.tree.offset + config.tree.node.span.start;
+    let end = start + config.tree.node.span.len();
+    format!("{}{}{}", &text[..start], text[start..end].replacen(from, to, 1), &text[end..])
 }
 
 /// Nothing where a cluster is written in a way that is refused.
@@ -67,7 +72,8 @@ fn printed(text: &str) -> Result<Option<String>, String> {
 }
 
 fn cluster(text: &str) -> Result<Value, String> {
-    let data = data_of(&ResourceList::read(text).map_err(|problems| format!("{problems:?}"))?)?;
+    let data = ResourceList::read(text).map_err(|problems| format!("{problems:?}")).and_then(|list| data_of(&list));
+    let data = data.map_err(|reason| format!("{reason}\n--- of\n{text}"))?;
     data.into_iter().find(|object| object["kind"] == "ValkeyCluster").ok_or_else(|| "no cluster".to_owned())
 }
 
