@@ -121,18 +121,33 @@ pub fn read<'s>(files: &'s [Source], findings: &mut Vec<Finding>) -> (Vec<Object
     (objects, documents)
 }
 
-/// The ValkeyClusters of the manifests whose text is part of what comes out, as it must be: those whose servers announce
-/// themselves by their command, and those that an earlier run has given one that must go. What cannot be edited is a finding.
-pub fn edited_clusters(sources: &[Source], exposure: &Exposure, findings: &mut Vec<Finding>) -> Vec<(ObjectRef, String)> {
+/// A ValkeyCluster whose text must change.
+#[derive(Debug)]
+pub struct EditedCluster {
+    /// Which one.
+    pub cluster: ObjectRef,
+    /// The name of its source.
+    pub source: String,
+    /// Where its document lies in the source's text.
+    pub place: Range<usize>,
+    /// What must take its place.
+    pub text: String,
+}
+
+/// The ValkeyClusters of the manifests whose servers are to announce themselves by their command, or no longer so, and whose text
+/// does not say it yet. One that cannot be edited is a finding.
+pub fn edited_clusters(sources: &[Source], exposure: &Exposure, findings: &mut Vec<Finding>) -> Vec<EditedCluster> {
     let mut edited = Vec::new();
     let (objects, documents) = read(sources, &mut Vec::new());
-    for object in objects.iter().filter(|object| server_command::is_cluster(object)) {
+    for object in &objects {
         let Some(document) = documents.get(object.order) else { continue };
-        let text = manifests::content_of(&document.file.text, document.offset);
+        let place = manifests::content_of(&document.file.text, document.offset);
+        let Some(text) = document.file.text.get(place.clone()) else { continue };
         match server_command::document(text, object, exposure) {
-            Ok(Some(new)) => edited.push((object.reference.clone(), new)),
-            Ok(None) if server_command::wanted(exposure, object).is_some() => edited.push((object.reference.clone(), text.to_owned())),
             Ok(None) => {}
+            Ok(Some(text)) => {
+                edited.push(EditedCluster { cluster: object.reference.clone(), source: document.file.name.clone(), place, text })
+            }
             Err(finding) => findings.push(*finding),
         }
     }

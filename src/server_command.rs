@@ -57,14 +57,14 @@ pub(crate) fn document(text: &str, object: &Object, exposure: &Exposure) -> Resu
 }
 
 /// The cluster whose servers announce themselves by their command, if the object is one.
-pub(crate) fn wanted<'e>(exposure: &'e Exposure, object: &Object) -> Option<&'e Exposed> {
+fn wanted<'e>(exposure: &'e Exposure, object: &Object) -> Option<&'e Exposed> {
     if exposure.config.announce != Some(Announce::Command) {
         return None;
     }
     exposure.clusters.iter().find(|cluster| cluster.object == object.reference)
 }
 
-pub(crate) fn is_cluster(object: &Object) -> bool {
+fn is_cluster(object: &Object) -> bool {
     object.group() == "valkey.io" && object.reference.kind == "ValkeyCluster"
 }
 

@@ -60,6 +60,9 @@ enum Command {
         /// Write nothing: exit with 1 and print a diff if the file of `--output` is not up to date
         #[arg(long, requires = "output")]
         check: bool,
+        /// Write ValkeyClusters that change, as with `announce: Command`, back into their own files instead of printing them
+        #[arg(long, conflicts_with = "in_list")]
+        in_place: bool,
     },
     /// Write NodePorts that Kubernetes has allocated into the ExposeValkey of some manifests, so that they stay
     #[command(
@@ -145,8 +148,8 @@ impl Cli {
     pub fn run(self, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
         match self.command {
             None => as_function(out, err),
-            Some(Command::Render { input, in_list, output, check }) => {
-                render::run(&input, &render::Target { in_list, output, check }, out, err)
+            Some(Command::Render { input, in_list, output, check, in_place }) => {
+                render::run(&input, &render::Target { in_list, output, check, in_place }, out, err)
             }
             Some(Command::Pin { input, ports_from }) => pin::run(&input, &ports_from, err),
             Some(Command::Check { input, format }) => check::run(&input, format, out, err),

@@ -66,7 +66,7 @@ fn command_needs(exposed: &Exposed, path: &str, findings: &mut Vec<Finding>) {
         for key in ["command", "args"] {
             if let Some(own) = container.get(key).filter(|own| !own.is_null()) {
                 let message = format!(
-                    "`announce: Command` replaces the server's command, and this cluster has a `{key}` of its own there: the two cannot be merged; take it out, or set `announce: Live`, which leaves the cluster as it is"
+                    "`announce: Command` replaces the server's command, and this cluster has its own `{key}` there: the two cannot be merged; take it out, or set `announce: Live`, which leaves the cluster as it is"
                 );
                 findings.push(Finding::error(Rule::OwnCommand, message).at(format!("spec.containers[{index}].{key}")).current(own.clone()));
             }

@@ -139,4 +139,18 @@ fn render_prints_the_edited_cluster_with_the_objects() {
     assert_eq!(fs::read_to_string(folder.join("external-access.yaml")).unwrap(), out);
     render(&["-o", "external-access.yaml", "--check"]);
     assert_eq!(fs::read_to_string(folder.join("cluster.yaml")).unwrap(), cluster);
+    // Or the cluster's own file is edited, and then what is printed is the rest.
+    fs::remove_file(folder.join("external-access.yaml")).unwrap();
+    let (edited, objects) = out.split_once("---\n").unwrap();
+    assert_eq!(render(&["--in-place"]), objects);
+    assert_eq!(fs::read_to_string(folder.join("cluster.yaml")).unwrap(), format!("---\n{}", edited.trim_end()));
+    render(&["--in-place", "-o", "external-access.yaml"]);
+    assert_eq!(render(&["-o", "external-access.yaml", "--check"]), "");
+    assert_eq!(fs::read_to_string(folder.join("external-access.yaml")).unwrap(), objects);
+    let config = fs::read_to_string(folder.join("expose.yaml")).unwrap().replace("enabled: true", "enabled: false");
+    fs::write(folder.join("expose.yaml"), config).unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_expose-valkey")).current_dir(&folder).args(["render", "-f", ".", "--in-place"]).output().unwrap();
+    assert!(output.status.success() && output.stdout.is_empty());
+    assert_eq!(fs::read_to_string(folder.join("cluster.yaml")).unwrap(), cluster);
 }

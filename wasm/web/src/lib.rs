@@ -45,7 +45,8 @@ pub fn explain(text: &str) -> String {
     let clusters = if failed { Vec::new() } else { manifests::edited_clusters(&sources, &exposed.exposure, &mut more) };
     exposed.exposure.findings.append(&mut more);
     let exposure = &exposed.exposure;
-    let clusters = clusters.into_iter().map(|(cluster, yaml)| json!({"kind": cluster.kind, "name": cluster.name, "yaml": yaml}));
+    let clusters =
+        clusters.into_iter().map(|edited| json!({"kind": edited.cluster.kind, "name": edited.cluster.name, "yaml": edited.text}));
     let findings: Vec<Value> =
         exposure.findings.iter().enumerate().map(|(index, found)| finding(text, found, &exposed.documents, index < MARKS)).collect();
     json!({
