@@ -27,7 +27,7 @@ pub fn all(clusters: &[Exposed], config: &Config, objects: &[Object], own: &ByCl
         annotations::of_services(cluster, findings);
         gateway::section_name(cluster, config, findings);
         emitted::needs(cluster, config, findings);
-        moved::ports(cluster, own, findings);
+        moved::ports(cluster, config, own, findings);
     }
     gateway::listeners(clusters, config, findings);
     gateway::gateways_in_list(clusters, config, objects, findings);

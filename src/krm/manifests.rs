@@ -71,7 +71,7 @@ mod tests {
         let text = "# head\n---\na: 1\n---\n# nothing\n--- # c\nb: 2\n...\n";
         let found: Vec<&str> = documents(text).into_iter().map(|r| text.get(r).unwrap_or_default()).collect();
         assert_eq!(found, ["---\na: 1\n", "--- # c\nb: 2\n...\n"]);
-        let contents: Vec<&str> = documents(text).into_iter().map(|r| &text[content_of(text, r.start)]).collect();
+        let contents: Vec<&str> = documents(text).into_iter().filter_map(|r| text.get(content_of(text, r.start))).collect();
         assert_eq!(contents, ["a: 1\n", "# c\nb: 2\n"]);
         assert_eq!(content_of("---\r\n# own\r\na: 1", 0), 5..16);
         assert_eq!(content_of("--- {a: 1}\n", 0), 4..11);

@@ -114,6 +114,28 @@ fn line_ends_and_a_last_line_without_one_are_kept() {
 }
 
 #[test]
+fn a_list_in_json_stays_json() {
+    let spec = [
+        r#"{"shards":3}"#,
+        r#"{"shards":3,"containers":[]}"#,
+        r#"{"containers":[{"name":"server","env":[]}], "shards":3 }"#,
+        "{\n  \"shards\": 3\n }",
+    ];
+    for spec in spec {
+        let input = format!(
+            r#"{{"apiVersion":"config.kubernetes.io/v1","kind":"ResourceList","functionConfig":{{"apiVersion":"fn.valkey.io/v1alpha1","kind":"ExposeValkey","spec":{{"mode":"OperatorManaged","clusters":[{{"externalAccess":{{"enabled":true,"domain":"d","nodePorts":{{"base":31000}}}}}}]}}}},"items":[{{"apiVersion":"valkey.io/v1alpha1","kind":"ValkeyCluster","metadata":{{"name":"cache"}},"spec":{spec}}}]}}"#
+        );
+        let on = printed(&input);
+        let read: serde_json::Value = serde_json::from_str(&on).unwrap();
+        assert_eq!(read["items"].as_array().unwrap().len(), 4);
+        let off = on.replace("\"enabled\":true", "\"enabled\":false");
+        let back = run(&off).text.to_string();
+        let items = |text: &str| text[text.find("\"items\"").unwrap()..].trim_end_matches('}').to_owned();
+        assert!(items(&back).starts_with(&items(&input)), "{back}\n{input}");
+    }
+}
+
+#[test]
 fn render_prints_the_edited_cluster_with_the_objects() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("operator-managed");
     let _ = fs::remove_dir_all(&folder);

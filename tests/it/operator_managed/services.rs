@@ -86,6 +86,49 @@ fn switching_modes_takes_the_other_ones_objects_away() {
 }
 
 #[test]
+fn objects_of_a_package_get_the_file_beside_their_cluster() {
+    let annotated = |config: &str| {
+        list(config, "").replace(
+            "namespace: team,",
+            "namespace: team, annotations: {internal.config.kubernetes.io/path: kv/cluster.yaml, internal.config.kubernetes.io/index: '0'},",
+        )
+    };
+    let text = printed(&annotated(&config("Command", "domain: kv.example.org, nodePorts: {base: 31000}", "")));
+    let annotation = |object: &Value, key: &str| object["metadata"]["annotations"][format!("internal.config.kubernetes.io/{key}")].clone();
+    let places: Vec<_> = objects(&text, "Service").iter().map(|object| (annotation(object, "path"), annotation(object, "index"))).collect();
+    assert_eq!(places.len(), 6);
+    assert_eq!(places[5], (json!("kv/cache-external-access.yaml"), json!("5")));
+    let cluster = objects(&text, "ValkeyCluster").remove(0);
+    assert_eq!((annotation(&cluster, "path"), annotation(&cluster, "index")), (json!("kv/cluster.yaml"), json!("0")));
+}
+
+#[test]
+fn allocated_node_ports_can_be_pinned() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("operator-managed-pin");
+    fs::create_dir_all(&folder).unwrap();
+    let config = config("Live", "serviceType: NodePort", "");
+    fs::write(
+        folder.join("cluster.yaml"),
+        format!("apiVersion: valkey.io/v1alpha1\nkind: ValkeyCluster\nmetadata: {{name: cache}}\nspec: {{shards: 1, replicas: 0}}\n---\napiVersion: fn.valkey.io/v1alpha1\nkind: ExposeValkey\nmetadata: {{name: e}}\nspec: {config}\n"),
+    )
+    .unwrap();
+    let services = ran(&folder, &["render", "-f", "cluster.yaml"]).replace("    port: 6379", "    nodePort: 31777\n    port: 6379");
+    fs::write(folder.join("services.yaml"), services).unwrap();
+    ran(&folder, &["pin", "-f", "cluster.yaml", "--ports-from", "services.yaml"]);
+    assert!(ran(&folder, &["render", "-f", "cluster.yaml"]).contains("nodePort: 31777"));
+}
+
+#[test]
+fn ports_that_move_are_told_and_restart_nothing_where_they_are_announced_live() {
+    let live = config("Live", GATEWAY, "");
+    let text = printed(&list(&live, ""));
+    let moved = said(&text.replace("basePort: 7000", "basePort: 8000"));
+    assert!(moved.contains("6 nodes get other ports: cache-0-0 7000 -> 8000"), "{moved}");
+    let moved = said(&text.replace("basePort: 7000", "basePort: 8000").replace("announce: Live", "announce: Command"));
+    assert!(moved.contains("6 nodes get other ports, and restart for it: cache-0-0 7000 -> 8000"), "{moved}");
+}
+
+#[test]
 fn node_ports_that_were_allocated_stay() {
     let text = printed(&list(&config("Live", "serviceType: NodePort", ""), ""));
     let allocated = text.replacen("      port: 6379", "      nodePort: 30123\n      port: 6379", 1);
