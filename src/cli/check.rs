@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{FAILED, Format, Input, findings, objects};
 use crate::check::left_to_the_controller;
 use crate::finding::{self, Finding, any_error};
+use crate::manifests::edited_clusters;
 
 /// Colours on a terminal only, whatever the terminal on standard error is.
 fn color() -> ColorChoice {
@@ -16,9 +17,11 @@ fn color() -> ColorChoice {
 }
 
 pub(super) fn run(input: &Input, format: Format, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
-    let mut exposure = objects::load(input).exposure;
+    let objects::Loaded { files, mut exposure, .. } = objects::load(input);
     if !any_error(&exposure.findings) {
-        exposure.findings.extend(left_to_the_controller(&exposure.clusters, &exposure.config));
+        let mut found = left_to_the_controller(&exposure.clusters, &exposure.config);
+        edited_clusters(&files, &exposure, &mut found);
+        exposure.findings.append(&mut found);
         finding::sort(&mut exposure.findings);
     }
     match format {

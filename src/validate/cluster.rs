@@ -75,6 +75,9 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
     let node_ports = access::node_ports(&access, &service, known, &mut fields);
     let services = if config.is_operator_managed() { Services::PerNode } else { Services::PerShard };
     let name = name(&object.reference.name, topology, services, findings);
+    if access.bootstrap_service == Some(true) {
+        bootstrap_name(&object.reference.name, findings);
+    }
     workload_name(&object.reference.name, spec, topology, findings);
     if sni {
         sni_needs(tls, config, path, findings);
@@ -239,6 +242,22 @@ fn name(name: &str, topology: Option<Topology>, services: Services, findings: &m
         findings.push(Finding::error(Rule::NameLength, message).at("metadata.name").current(name));
     }
     parsed
+}
+
+/// The Service over all nodes has a name that may be longer than those of the others.
+fn bootstrap_name(name: &str, findings: &mut Vec<Finding>) {
+    let service = plan::bootstrap_name(name);
+    let too_long = service.len().saturating_sub(63);
+    let said = findings.iter().any(|finding| finding.rule == Rule::NameLength);
+    if too_long > 0 && !said {
+        let message = format!(
+            "`{name}` has {} characters: Service `{service}` would have {}, and must have at most 63; with `bootstrapService` a name must have at most {}",
+            name.len(),
+            service.len(),
+            name.len().saturating_sub(too_long)
+        );
+        findings.push(Finding::error(Rule::NameLength, message).at("metadata.name").current(name));
+    }
 }
 
 /// The operator makes a StatefulSet for each node; a longer name is accepted, and then has no pods.

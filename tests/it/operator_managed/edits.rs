@@ -99,6 +99,21 @@ fn texts_that_could_not_be_put_back_are_refused_and_left() {
 }
 
 #[test]
+fn check_says_it_too() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("operator-managed-check");
+    fs::create_dir_all(&folder).unwrap();
+    let config = config("Command", ACCESS, "");
+    let manifests = format!(
+        "apiVersion: valkey.io/v1alpha1\nkind: ValkeyCluster\nmetadata: {{name: cache}}\nspec: {{shards: 1, containers: null}}\n---\napiVersion: fn.valkey.io/v1alpha1\nkind: ExposeValkey\nmetadata: {{name: e}}\nspec: {config}\n"
+    );
+    fs::write(folder.join("cluster.yaml"), manifests).unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_expose-valkey")).current_dir(&folder).args(["check", "-f", "cluster.yaml"]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(!output.status.success() && said.contains("could not put this text back") && said.contains("(cluster.yaml:1)"), "{said}");
+}
+
+#[test]
 fn line_ends_and_a_last_line_without_one_are_kept() {
     for spec in ["", "containers:\n- name: server\n  env:\n  - name: A\n    value: b", "containers:\n- name: x"] {
         let input = list(&config("Command", ACCESS, ""), spec);

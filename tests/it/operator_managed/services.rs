@@ -153,6 +153,10 @@ fn names_are_as_long_as_a_service_may_have_them() {
     };
     assert!(!said(&named(52)).contains("name-length: [error]"), "{}", said(&named(52)));
     assert!(said(&named(53)).contains("name-length: [error]") && said(&named(53)).contains("at most 52"), "{}", said(&named(53)));
+    let with_bootstrap =
+        |length: usize| said(&named(length).replace("serviceType: NodePort", "serviceType: NodePort, bootstrapService: true"));
+    assert!(!with_bootstrap(46).contains("name-length: [error]"), "{}", with_bootstrap(46));
+    assert!(with_bootstrap(47).contains("name-length: [error]") && with_bootstrap(47).contains("at most 46"), "{}", with_bootstrap(47));
 }
 
 #[test]
