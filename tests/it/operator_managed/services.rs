@@ -147,6 +147,15 @@ fn a_service_of_somebody_else_with_our_name_is_an_error() {
 }
 
 #[test]
+fn the_controller_is_given_the_gateways_namespace() {
+    let without = |access: &str| list(&config("Live", access, ""), "").replace("namespace: team, ", "");
+    let elsewhere = printed(&without(GATEWAY));
+    assert_eq!(objects(&elsewhere, "Service")[0]["metadata"]["annotations"]["fn.valkey.io/gateway"], "infra/edge");
+    let unknown = said(&without(&GATEWAY.replace(", namespace: infra", "")));
+    assert!(unknown.starts_with("namespace-missing: [error]") && unknown.contains("`gatewayRef.namespace`"), "{unknown}");
+}
+
+#[test]
 fn names_are_as_long_as_a_service_may_have_them() {
     let named = |length: usize| {
         list(&config("Live", "serviceType: NodePort", ""), "").replace("name: cache", &format!("name: {}", "c".repeat(length)))
