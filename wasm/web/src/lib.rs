@@ -109,6 +109,15 @@ mod tests {
     }
 
     #[test]
+    fn a_cluster_that_is_edited_is_shown_with_its_command() {
+        let config = "---\napiVersion: fn.valkey.io/v1alpha1\nkind: ExposeValkey\nmetadata: {name: e}\nspec: {mode: OperatorManaged, clusters: [{externalAccess: {domain: kv.example.org, nodePorts: {base: 31000}}}]}\n";
+        let shown = explained(&format!("{CLUSTER}{config}"));
+        assert_eq!((shown["failed"].as_bool(), shown["objects"][0]["kind"].as_str()), (Some(false), Some("ValkeyCluster")));
+        let yaml = shown["objects"][0]["yaml"].as_str().unwrap();
+        assert!(yaml.starts_with("# ü𝄞\n") && yaml.contains("exec valkey-server"), "{yaml}");
+    }
+
+    #[test]
     fn a_finding_marks_its_field() {
         let text = CLUSTER.replace("shards: 2", "shards: none");
         let shown = explained(&text);
