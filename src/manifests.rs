@@ -7,13 +7,14 @@ use serde_json::Value;
 
 use crate::api::CONFIG_API;
 use crate::expose::{Exposure, expose};
-use crate::finding::{self, FileRef, Finding};
+use crate::finding::{self, FileRef, Finding, ObjectRef};
 use crate::krm::lines::line_of;
 use crate::krm::manifests;
 use crate::krm::yaml::{self, Node};
 use crate::object::Object;
 use crate::rule::Rule;
 use crate::select::problem_finding;
+use crate::server_command;
 
 /// A text, and the name that messages call it by.
 #[derive(Clone, Debug)]
@@ -123,9 +124,44 @@ pub fn read<'s>(files: &'s [Source], findings: &mut Vec<Finding>) -> (Vec<Object
     (objects, documents)
 }
 
+/// A ValkeyCluster whose text must change.
+#[derive(Debug)]
+pub struct EditedCluster {
+    /// Which one.
+    pub cluster: ObjectRef,
+    /// The name of its source.
+    pub source: String,
+    /// Where its document lies in the source's text.
+    pub place: Range<usize>,
+    /// What must take its place.
+    pub text: String,
+}
+
+/// The ValkeyClusters of the manifests whose servers are to announce themselves by their command, or no longer so, and whose text
+/// does not say it yet. One that cannot be edited is a finding.
+pub fn edited_clusters(sources: &[Source], exposure: &Exposure, findings: &mut Vec<Finding>) -> Vec<EditedCluster> {
+    let mut edited = Vec::new();
+    let (objects, documents) = read(sources, &mut Vec::new());
+    for object in &objects {
+        let Some(document) = documents.get(object.order) else { continue };
+        let place = manifests::content_of(&document.file.text, document.offset);
+        let Some(text) = document.file.text.get(place.clone()) else { continue };
+        match server_command::document(text, object, exposure) {
+            Ok(None) => {}
+            Ok(Some(text)) => {
+                edited.push(EditedCluster { cluster: object.reference.clone(), source: document.file.name.clone(), place, text })
+            }
+            Err(finding) => findings.push(*finding),
+        }
+    }
+    edited
+}
+
 /// In a folder there may be files that are no manifests at all: only what names a kind of ours is read.
 fn may_concern(text: &str) -> bool {
-    ["ValkeyCluster", "ValkeyNode", "ExposeValkey", "TCPRoute", "tcproutes", "Gateway", "valkey-"].iter().any(|word| text.contains(word))
+    ["ValkeyCluster", "ValkeyNode", "ExposeValkey", "TCPRoute", "tcproutes", "Gateway", "cert-manager.io/", "valkey-"]
+        .iter()
+        .any(|word| text.contains(word))
 }
 
 fn choose_config<'s>(

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::api::Listeners;
 use crate::finding::Finding;
 use crate::object::{Object, find_gateway};
-use crate::plan::{Port, Ports};
+use crate::plan::{Port, Ports, Services};
 use crate::render::{self, MAX_LISTENERS};
 use crate::rule::Rule;
 use crate::validate::{Config, Exposed, Gateway, full_name};
@@ -38,8 +38,13 @@ pub(super) fn section_name(cluster: &Exposed, config: &Config, findings: &mut Ve
     let nodes = names.len();
     let written = gateway.section_name.clone().unwrap_or_default();
     if names.iter().any(|name| *name != written) && !cluster.is_given(&["gateway", "gatewayRef", "sectionName"]) {
+        let operator = match cluster.plan.cluster.services {
+            Services::PerShard => "the operator, which knows no placeholders, makes it attach to",
+            // The operator of today does not read the field: those words are for the one that will.
+            Services::PerNode => "an operator that reads this field knows no placeholders, and would make it attach to",
+        };
         let message = format!(
-            "the first node's route attaches to listener `{}`, but the operator, which knows no placeholders, makes it attach to `{written}`: move it to the functionConfig, `spec.clusters[].externalAccess.gateway.gatewayRef.sectionName`",
+            "the first node's route attaches to listener `{}`, but {operator} `{written}`: move it to the functionConfig, `spec.clusters[].externalAccess.gateway.gatewayRef.sectionName`",
             names.first().map(String::as_str).unwrap_or_default(),
         );
         let finding = Finding::warning(Rule::PlaceholderInCluster, message).at("spec.externalAccess.gateway.gatewayRef.sectionName");

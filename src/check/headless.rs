@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::finding::Finding;
 use crate::object::Object;
-use crate::plan;
+use crate::plan::{self, Node, Services, Shard};
 use crate::rule::Rule;
 use crate::validate::{Config, Exposed};
 
@@ -29,9 +29,15 @@ pub(super) fn services(clusters: &[Exposed], config: &Config, objects: &[Object]
 }
 
 /// Services that are rendered for a cluster, and what each is.
-fn service_names(cluster: &Exposed) -> impl Iterator<Item = (String, String)> {
-    let shards = cluster.plan.shards.iter();
-    let of_shards = shards.map(|shard| (format!("the Service of shard {}", shard.index), plan::service_name(cluster.name(), shard.index)));
+fn service_names(cluster: &Exposed) -> impl Iterator<Item = (String, String)> + '_ {
+    let name = cluster.name();
+    let of_shard = move |shard: &Shard| (format!("the Service of shard {}", shard.index), plan::service_name(name, shard.index));
+    let of_node = move |node: &Node| (format!("the Service of node {}", node.name), plan::node_service_name(name, node.shard, node.index));
+    let (shards, nodes) = match cluster.plan.cluster.services {
+        Services::PerShard => (Some(cluster.plan.shards.iter().map(of_shard)), None),
+        Services::PerNode => (None, Some(cluster.plan.nodes().map(of_node))),
+    };
     let bootstrap = cluster.access.bootstrap_service == Some(true);
-    of_shards.chain(bootstrap.then(|| ("the bootstrap Service".to_owned(), plan::bootstrap_name(cluster.name()))))
+    let bootstrap = bootstrap.then(|| ("the bootstrap Service".to_owned(), plan::bootstrap_name(name)));
+    shards.into_iter().flatten().chain(nodes.into_iter().flatten()).chain(bootstrap)
 }

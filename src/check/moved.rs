@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use crate::api::Announce;
 use crate::finding::Finding;
 use crate::own::ByCluster;
 use crate::plan::{self, NodePortSource, Port, Ports};
 use crate::rule::Rule;
-use crate::validate::Exposed;
+use crate::validate::{Config, Exposed};
 
 /// How many moved ports a message lists.
 const LISTED: usize = 8;
 
-pub(super) fn ports(cluster: &Exposed, own: &ByCluster<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn ports(cluster: &Exposed, config: &Config, own: &ByCluster<'_>, findings: &mut Vec<Finding>) {
     let key = (cluster.plan.cluster.namespace.clone(), cluster.name().to_owned());
     let mut before: BTreeMap<(u32, u32), Port> = BTreeMap::new();
     for own in own.get(&key).into_iter().flatten() {
@@ -35,11 +36,10 @@ pub(super) fn ports(cluster: &Exposed, own: &ByCluster<'_>, findings: &mut Vec<F
         list.push(format!("and {} more", moved.len().saturating_sub(LISTED)));
     }
     let (field, way_out) = way_out(cluster, &before);
-    let message = format!(
-        "{} nodes get other ports, and restart for it: {}; firewalls and listeners must follow. {way_out}",
-        moved.len(),
-        list.join(", ")
-    );
+    // What is announced on running servers restarts none.
+    let restart = if config.announce == Some(Announce::Live) { "" } else { ", and restart for it" };
+    let message =
+        format!("{} nodes get other ports{restart}: {}; firewalls and listeners must follow. {way_out}", moved.len(), list.join(", "));
     findings.push(cluster.finding(Finding::warning(Rule::PortsMoved, message).at(field)));
 }
 

@@ -69,6 +69,11 @@ fn push(files: &mut Vec<File>, name: String, bytes: Vec<u8>, explicit: bool, fin
     }
 }
 
+/// Whether two paths lead to one file that is there.
+pub(super) fn same(one: &Path, other: &Path) -> bool {
+    matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
+}
+
 /// Writes a file, whole or not at all: a reader sees the old text or the new one. A link stays one, and so do permissions.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Box<Finding>> {
     let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 
 use super::access::{self, Fields};
 use super::spellings::{self, AccessPlace};
-use super::{Config, Exposed, Observed, Origin, shape};
+use super::{Config, Exposed, Observed, Origin, announce, server, shape};
 use crate::api::{EndpointType, ExternalAccess, Routes, ServiceType, VALKEY_API, extension_fields};
 use crate::finding::Finding;
 use crate::krm::annotations::PATH;
 use crate::object::Object;
-use crate::plan::{self, ADVISED_NODES, ClusterName, MAX_NODES, MAX_REPLICAS, MAX_SHARDS, Plan, PortOutOfRange, Ports, Topology};
+use crate::plan::{self, ADVISED_NODES, ClusterName, MAX_NODES, MAX_REPLICAS, MAX_SHARDS, Plan, PortOutOfRange, Ports, Services, Topology};
 use crate::rule::Rule;
 
 /// Longest name of a StatefulSet whose pods can carry their revision label (63, less a hash and a hyphen).
@@ -53,10 +53,9 @@ fn read(
             findings.push(Finding::error(Rule::WrongType, message).at(field).current(value.clone()));
         }
     }
-    let empty = Map::new();
-    let spec = match object.value.get("spec") {
-        Some(Value::Object(spec)) => spec,
-        None | Some(Value::Null) => &empty,
+    let spec = &match object.value.get("spec") {
+        Some(Value::Object(spec)) => server::without_patch(spec),
+        None | Some(Value::Null) => Map::new(),
         Some(other) => {
             let message = format!("must be a mapping, got {}", shape::shown(other));
             findings.push(Finding::error(Rule::WrongType, message).at("spec"));
@@ -81,10 +80,14 @@ fn read(
     let mut known = observed.node_ports.clone();
     known.extend(config.pinned_for(object));
     let node_ports = access::node_ports(&access, &service, known, &mut fields);
-    let name = name(&object.reference.name, topology, findings);
+    let services = if config.is_operator_managed() { Services::PerNode } else { Services::PerShard };
+    let name = name(&object.reference.name, topology, services, findings);
+    if access.bootstrap_service == Some(true) {
+        bootstrap_name(&object.reference.name, findings);
+    }
     workload_name(&object.reference.name, spec, topology, findings);
     if sni {
-        sni_needs(tls, access.preferred_endpoint_type, path, findings);
+        sni_needs(tls, access.preferred_endpoint_type, config, path, findings);
     }
     let ports = match &gateway {
         Some((_, base)) if sni => base.map(|port| Ports::Sni { port }),
@@ -106,9 +109,10 @@ fn read(
         node_ports: node_ports?,
         domain,
         hostname_prefix,
+        services,
     };
     let plan = Plan::new(cluster).map_err(|out| findings.push(port_out_of_range(&out, object, topology.nodes(), path, &access))).ok()?;
-    Some(Exposed {
+    let exposed = Exposed {
         plan,
         service,
         gateway: gateway.and_then(|(gateway, _)| gateway),
@@ -127,7 +131,11 @@ fn read(
             .map(|key| (*key).to_owned())
             .collect(),
         order: object.order,
-    })
+    };
+    if let Some(who) = config.announce {
+        announce::needs(&exposed, who, path, findings);
+    }
+    Some(exposed)
 }
 
 /// The cluster's own fields over those of the functionConfig.
@@ -211,7 +219,7 @@ fn count(spec: &Map<String, Value>, key: &str, least: u32, most: u32, default: O
     number
 }
 
-fn name(name: &str, topology: Option<Topology>, findings: &mut Vec<Finding>) -> Option<ClusterName> {
+fn name(name: &str, topology: Option<Topology>, services: Services, findings: &mut Vec<Finding>) -> Option<ClusterName> {
     let parsed = ClusterName::new(name);
     if parsed.is_none() {
         let message = if name.is_empty() {
@@ -224,10 +232,15 @@ fn name(name: &str, topology: Option<Topology>, findings: &mut Vec<Finding>) -> 
         findings.push(Finding::error(Rule::ClusterName, message).at("metadata.name").current(name));
         return None;
     }
-    let shards = topology?.shards();
-    let longest = plan::longest_cluster_name(shards);
+    let topology = topology?;
+    let longest = plan::longest_cluster_name(topology, services);
     if name.len() > longest {
-        let first = (0..shards).map(|shard| plan::service_name(name, shard)).find(|service| service.len() > 63).unwrap_or_default();
+        let shards = topology.shards();
+        let first = match services {
+            Services::PerShard => (0..shards).map(|shard| plan::service_name(name, shard)).find(|service| service.len() > 63),
+            Services::PerNode => None,
+        };
+        let first = first.unwrap_or_else(|| plan::last_service_name(name, topology, services));
         let message = format!(
             "`{name}` has {} characters: Service `{first}` would have {}, and must have at most 63; with {shards} shard{} a name must have at most {longest}",
             name.len(),
@@ -237,6 +250,22 @@ fn name(name: &str, topology: Option<Topology>, findings: &mut Vec<Finding>) -> 
         findings.push(Finding::error(Rule::NameLength, message).at("metadata.name").current(name));
     }
     parsed
+}
+
+/// The Service over all nodes has a name that may be longer than those of the others.
+fn bootstrap_name(name: &str, findings: &mut Vec<Finding>) {
+    let service = plan::bootstrap_name(name);
+    let too_long = service.len().saturating_sub(63);
+    let said = findings.iter().any(|finding| finding.rule == Rule::NameLength);
+    if too_long > 0 && !said {
+        let message = format!(
+            "`{name}` has {} characters: Service `{service}` would have {}, and must have at most 63; with `bootstrapService` a name must have at most {}",
+            name.len(),
+            service.len(),
+            name.len().saturating_sub(too_long)
+        );
+        findings.push(Finding::error(Rule::NameLength, message).at("metadata.name").current(name));
+    }
 }
 
 /// The operator makes a StatefulSet for each node; a longer name is accepted, and then has no pods.
@@ -299,10 +328,14 @@ pub fn read_back(object: &Object) -> BTreeMap<(u32, u32), plan::Port> {
 }
 
 /// What it takes to tell nodes apart by name: TLS, and somebody who announces a name for each.
-fn sni_needs(tls: bool, preferred: Option<EndpointType>, path: &str, findings: &mut Vec<Finding>) {
+fn sni_needs(tls: bool, preferred: Option<EndpointType>, config: &Config, path: &str, findings: &mut Vec<Finding>) {
     if !tls {
         let message = "`emit.routes: TLSRoute` needs TLS on the cluster: the Gateway tells nodes apart by the name in the TLS handshake; turn TLS on, or use `TCPRoute`";
-        findings.push(Finding::error(Rule::SniNeeds, message).at("spec.tls"));
+        let field = if config.is_operator_managed() { "spec.networking.tls" } else { "spec.tls" };
+        findings.push(Finding::error(Rule::SniNeeds, message).at(field));
+    }
+    if config.is_operator_managed() {
+        return;
     }
     let by_address = match preferred {
         Some(EndpointType::Hostname) => "",

@@ -8,7 +8,9 @@ use crate::finding::Finding;
 use crate::rule::Rule;
 
 /// The flat keys, and the field of `spec` that each sets.
-pub(crate) const KEYS: [(&str, &str); 27] = [
+pub(crate) const KEYS: [(&str, &str); 29] = [
+    ("mode", "mode"),
+    ("announce", "announce"),
     ("enabled", "clusters.externalAccess.enabled"),
     ("serviceType", "clusters.externalAccess.serviceType"),
     ("externalTrafficPolicy", "clusters.externalAccess.externalTrafficPolicy"),

@@ -1,11 +1,13 @@
 //! From what users wrote to values that cannot be wrong. Every fault becomes a finding; none stops the others from being found.
 
 mod access;
+mod announce;
 mod cluster;
 mod config;
 mod flat;
 mod nearest;
 mod origin;
+pub mod server;
 mod shape;
 mod spellings;
 
@@ -14,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 pub use cluster::{cluster, read_back};
-pub use config::{Config, config};
+pub use config::{Config, LiveSettings, config};
 pub use origin::Origin;
 pub use shape::schema_of;
 
@@ -50,7 +52,7 @@ pub struct Exposed {
     pub tls_secret: Option<String>,
     /// Labels of the cluster.
     pub labels: BTreeMap<String, String>,
-    /// `spec` as it was written, for what is only handed on.
+    /// `spec` as it was written, without what `announce: Command` has added to it: for what is only handed on.
     pub spec: Map<String, Value>,
     /// The cluster, for findings.
     pub object: ObjectRef,
@@ -134,9 +136,20 @@ impl Exposed {
     /// the cluster does not have leaves its placeholder as it is.
     #[must_use]
     pub fn annotation_for(&self, value: &str, shard: &plan::Shard) -> String {
-        let hostname = shard.hostname.as_ref().map(plan::Hostname::as_str);
+        self.annotation(value, shard.index, None, shard.hostname.as_ref())
+    }
+
+    /// The same for a node that has a Service of its own: with `{node}`, and with the hostname that the node announces.
+    #[must_use]
+    pub fn annotation_for_node(&self, value: &str, node: &plan::Node) -> String {
+        self.annotation(value, node.shard, Some(node.index), node.hostname.as_ref())
+    }
+
+    fn annotation(&self, value: &str, shard: u32, node: Option<u32>, hostname: Option<&plan::Hostname>) -> String {
+        let hostname = hostname.map(plan::Hostname::as_str);
         replace_placeholders(value, |name| match name {
-            "shard" => Some(shard.index.to_string()),
+            "shard" => Some(shard.to_string()),
+            "node" => node.map(|node| node.to_string()),
             "cluster" => Some(self.name().to_owned()),
             "namespace" => Some(self.namespace().unwrap_or("{namespace}").to_owned()),
             "hostname" => Some(hostname.unwrap_or("{hostname}").to_owned()),

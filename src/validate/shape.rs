@@ -107,9 +107,11 @@ fn fit_choice(choices: &[Value], value: &Value, path: &str, findings: &mut Vec<F
     }
     let shown_choice = |choice: &Value| format!("`{}`", choice.as_str().map_or_else(|| choice.to_string(), str::to_owned));
     let all = choices.iter().map(shown_choice).collect::<Vec<_>>().join(", ");
-    let mut finding =
-        Finding::error(Rule::WrongValue, format!("must be one of {all}, got {}", shown(value))).at(path).current(value.clone());
-    finding.proposed = nearest(text, &mut names).map(Value::from);
+    let near = nearest(text, &mut names);
+    let hint = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+    let message = format!("must be one of {all}, got {}{hint}", shown(value));
+    let mut finding = Finding::error(Rule::WrongValue, message).at(path).current(value.clone());
+    finding.proposed = near.map(Value::from);
     findings.push(finding);
     None
 }
