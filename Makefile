@@ -13,7 +13,7 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
 IMAGE ?= ghcr.io/expose-valkey/expose-valkey:v$(VERSION)
 
 # Targets that lie in files of their own.
--include Makefile.pipelines
+-include Makefile.pipelines Makefile.node
 
 # Crates that a function from text to text has no use for.
 UNWANTED := tokio|hyper|kube-client
