@@ -78,6 +78,9 @@ test-wasm: build ## Run the WebAssembly modules in every host, in kpt, in Kustom
 	wasm/tests/test.sh $(FUNCTION)
 	wasm/tests/tools.sh $(FUNCTION)
 
+.PHONY: test-all
+test-all: test examples test-pipelines test-wasm ## Run all tests, those with containers and real tools too
+
 .PHONY: schema
 schema: build ## Write fn-config/schema.json from the types that read the functionConfig
 	$(FUNCTION) schema > fn-config/schema.json

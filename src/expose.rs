@@ -54,7 +54,7 @@ pub fn expose(objects: &[Object], function_config: Option<&Object>) -> Exposure 
     let schema = validate::schema_of::<ExternalAccess>();
     for object in clusters(objects, &config) {
         let known = (object.reference.namespace.clone(), object.reference.name.clone());
-        let observed = observed(&own, &known);
+        let observed = observed(&own, &known, config.is_operator_managed());
         exposure.clusters.extend(validate::cluster(object, &config, &schema, &observed, findings));
         if object.reference.api_version == crate::api::VALKEY_API {
             exposure.known.insert(known);
@@ -85,6 +85,8 @@ fn clusters<'o>(objects: &'o [Object], config: &'o Config) -> Vec<&'o Object> {
     clusters
 }
 
-fn observed(own: &ByCluster<'_>, cluster: &(Option<String>, String)) -> Observed {
-    Observed { node_ports: own.get(cluster).into_iter().flatten().flat_map(own::Own::node_ports).collect() }
+/// Only of Services that stay: those of the other mode go, and hold their ports until they are gone.
+fn observed(own: &ByCluster<'_>, cluster: &(Option<String>, String), per_node: bool) -> Observed {
+    let staying = own.get(cluster).into_iter().flatten().filter(|own| own.node.is_some() == per_node);
+    Observed { node_ports: staying.flat_map(own::Own::node_ports).collect() }
 }

@@ -10,7 +10,7 @@ use crate::finding::Finding;
 use crate::krm::entries::EntryChange;
 use crate::krm::{Change, ResourceList};
 use crate::object::{Object, find_gateway};
-use crate::render::{gateway_listener, gateway_listener_prefix};
+use crate::render::{gateway_listener, gateway_listener_prefix, is_gateway_listener};
 use crate::rule::Rule;
 use crate::select::Selection;
 
@@ -78,8 +78,6 @@ fn name(listener: &Value) -> &str {
 fn is_stale(name: &str, exposure: &Exposure, gateway: &Object) -> bool {
     exposure.known.iter().any(|(namespace, cluster)| {
         let elsewhere = *namespace != gateway.reference.namespace;
-        let rest = name.strip_prefix(&gateway_listener_prefix(namespace.as_deref(), cluster, elsewhere));
-        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        rest.is_some_and(|rest| rest == "sni" || rest.split_once('-').is_some_and(|(shard, node)| is_number(shard) && is_number(node)))
+        is_gateway_listener(name, &gateway_listener_prefix(namespace.as_deref(), cluster, elsewhere))
     })
 }

@@ -31,6 +31,7 @@ mod function;
 mod gateway_listeners;
 mod merge;
 mod select;
+mod server_command;
 
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -7,13 +7,14 @@ use serde_json::Value;
 
 use crate::api::CONFIG_API;
 use crate::expose::{Exposure, expose};
-use crate::finding::{self, FileRef, Finding};
+use crate::finding::{self, FileRef, Finding, ObjectRef};
 use crate::krm::lines::line_of;
 use crate::krm::manifests;
 use crate::krm::yaml::{self, Node};
 use crate::object::Object;
 use crate::rule::Rule;
 use crate::select::problem_finding;
+use crate::server_command;
 
 /// A text, and the name that messages call it by.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub struct Source {
 pub struct Document<'s> {
     /// Where it is from.
     pub file: &'s Source,
+    /// Which document of the file, from 0.
+    pub index: u64,
     /// Where it starts in the text.
     pub offset: usize,
     /// What it holds.
@@ -51,12 +54,12 @@ pub struct Exposed<'s> {
 /// Reads the manifests and exposes their clusters, with the object of `config` or else the ExposeValkey among them; each
 /// finding gets its line. `found` is what was found on the way here: after an error nothing is read.
 #[must_use]
-pub fn expose_all<'s>(sources: &'s [Source], config: Option<&[Source]>, found: Vec<Finding>) -> Exposed<'s> {
+pub fn expose_all<'s>(sources: &'s [Source], config: Option<&'s [Source]>, found: Vec<Finding>) -> Exposed<'s> {
     let mut findings = found;
     let mut exposed = Exposed::default();
     if !finding::any_error(&findings) {
-        let (objects, documents) = read(sources, &mut findings);
-        let config = choose_config(&objects, config, &mut findings);
+        let (objects, mut documents) = read(sources, &mut findings);
+        let config = choose_config(&objects, config, &mut documents, &mut findings);
         let unreadable = finding::any_error(&findings);
         let mut exposure = expose(&objects, config.as_ref());
         if exposure.clusters.is_empty() && !exposure.known.is_empty() && !unreadable && !finding::any_error(&exposure.findings) {
@@ -85,9 +88,10 @@ pub fn read<'s>(files: &'s [Source], findings: &mut Vec<Finding>) -> (Vec<Object
                 continue;
             }
             let order = documents.len();
+            let index = u64::try_from(index).unwrap_or(0);
             let reference = |offset: usize| FileRef {
                 path: file.name.clone(),
-                index: u64::try_from(index).unwrap_or(0),
+                index,
                 line: Some(line_of(&file.text, range.start.saturating_add(offset))),
             };
             let mut report = |problem: &yaml::Problem| {
@@ -107,7 +111,7 @@ pub fn read<'s>(files: &'s [Source], findings: &mut Vec<Finding>) -> (Vec<Object
             match tree.value() {
                 Ok(value) => {
                     let start = reference(tree.span.start);
-                    documents.push(Document { file, offset: range.start, tree });
+                    documents.push(Document { file, index, offset: range.start, tree });
                     match value.get("items").and_then(Value::as_array) {
                         Some(items) => objects.extend(items.iter().map(|item| Object::new(item.clone(), Some(start.clone()), order))),
                         None => objects.push(Object::new(value, Some(start), order)),
@@ -120,12 +124,52 @@ pub fn read<'s>(files: &'s [Source], findings: &mut Vec<Finding>) -> (Vec<Object
     (objects, documents)
 }
 
-/// In a folder there may be files that are no manifests at all: only what names a kind of ours is read.
-fn may_concern(text: &str) -> bool {
-    ["ValkeyCluster", "ValkeyNode", "ExposeValkey", "TCPRoute", "tcproutes", "Gateway", "valkey-"].iter().any(|word| text.contains(word))
+/// A ValkeyCluster whose text must change.
+#[derive(Debug)]
+pub struct EditedCluster {
+    /// Which one.
+    pub cluster: ObjectRef,
+    /// The name of its source.
+    pub source: String,
+    /// Where its document lies in the source's text.
+    pub place: Range<usize>,
+    /// What must take its place.
+    pub text: String,
 }
 
-fn choose_config(objects: &[Object], files: Option<&[Source]>, findings: &mut Vec<Finding>) -> Option<Object> {
+/// The ValkeyClusters of the manifests whose servers are to announce themselves by their command, or no longer so, and whose text
+/// does not say it yet. One that cannot be edited is a finding.
+pub fn edited_clusters(sources: &[Source], exposure: &Exposure, findings: &mut Vec<Finding>) -> Vec<EditedCluster> {
+    let mut edited = Vec::new();
+    let (objects, documents) = read(sources, &mut Vec::new());
+    for object in &objects {
+        let Some(document) = documents.get(object.order) else { continue };
+        let place = manifests::content_of(&document.file.text, document.offset);
+        let Some(text) = document.file.text.get(place.clone()) else { continue };
+        match server_command::document(text, object, exposure) {
+            Ok(None) => {}
+            Ok(Some(text)) => {
+                edited.push(EditedCluster { cluster: object.reference.clone(), source: document.file.name.clone(), place, text })
+            }
+            Err(finding) => findings.push(*finding),
+        }
+    }
+    edited
+}
+
+/// In a folder there may be files that are no manifests at all: only what names a kind of ours is read.
+fn may_concern(text: &str) -> bool {
+    ["ValkeyCluster", "ValkeyNode", "ExposeValkey", "TCPRoute", "tcproutes", "Gateway", "cert-manager.io/", "valkey-"]
+        .iter()
+        .any(|word| text.contains(word))
+}
+
+fn choose_config<'s>(
+    objects: &[Object],
+    files: Option<&'s [Source]>,
+    documents: &mut Vec<Document<'s>>,
+    findings: &mut Vec<Finding>,
+) -> Option<Object> {
     let is_config = |object: &&Object| object.reference.api_version == CONFIG_API && object.reference.kind == "ExposeValkey";
     let Some(files) = files else {
         let mut configs = objects.iter().filter(is_config);
@@ -136,7 +180,8 @@ fn choose_config(objects: &[Object], files: Option<&[Source]>, findings: &mut Ve
         }
         return config;
     };
-    let (mut objects, _) = read(files, findings);
+    let (mut objects, mut own) = read(files, findings);
+    documents.append(&mut own);
     if objects.len() != 1 && !finding::any_error(findings) {
         let message = format!("`--config` must be a file with one object, it has {}", objects.len());
         findings.push(Finding::error(Rule::UnknownConfig, message));
@@ -144,19 +189,25 @@ fn choose_config(objects: &[Object], files: Option<&[Source]>, findings: &mut Ve
     objects.pop()
 }
 
+/// The document that a finding is about: that of its object, or of the functionConfig, which is told before all others.
+fn document<'d, 's>(finding: &Finding, documents: &'d [Document<'s>]) -> Option<&'d Document<'s>> {
+    let file = finding.file.as_ref()?;
+    let is_it = |document: &&Document<'s>| document.file.name == file.path && document.index == file.index;
+    documents.get(finding.order).filter(is_it).or_else(|| documents.iter().find(is_it))
+}
+
 /// The bytes of the field that a finding is about, in the text of its document's source.
 #[must_use]
 pub fn span(finding: &Finding, documents: &[Document<'_>]) -> Option<Range<usize>> {
-    let document = documents.get(finding.order)?;
-    finding.file.as_ref().filter(|file| file.path == document.file.name)?;
+    let document = document(finding, documents)?;
     let span = &document.tree.nearest(finding.field.as_ref()?).span;
     Some(document.offset.saturating_add(span.start)..document.offset.saturating_add(span.end))
 }
 
 fn locate(finding: &mut Finding, documents: &[Document<'_>]) {
-    let Some(span) = span(finding, documents) else { return };
-    let text = documents.get(finding.order).map_or("", |document| &document.file.text);
+    let (Some(document), Some(span)) = (document(finding, documents), span(finding, documents)) else { return };
+    let line = line_of(&document.file.text, span.start);
     if let Some(file) = &mut finding.file {
-        file.line = Some(line_of(text, span.start));
+        file.line = Some(line);
     }
 }

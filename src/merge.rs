@@ -10,15 +10,17 @@ use crate::gateway_listeners;
 use crate::krm::{Change, ResourceList, annotations};
 use crate::object::Object;
 use crate::own::{self, Key, Own};
-use crate::render::{CLUSTER_LABEL, SHARD_LABEL};
+use crate::render::{CLUSTER_LABEL, EXTENSION_LABEL, EXTENSION_SHARD_LABEL, SHARD_LABEL};
 use crate::rule::Rule;
 use crate::select::{Selected, Selection};
+use crate::server_command;
 use crate::validate::{Exposed, full_name};
 
 /// The changes to the list, and what must be said about them.
 pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Selection, findings: &mut Vec<Finding>) -> Change {
     let mut change = Change::default();
     gateway_listeners::merge(list, exposure, selection, &mut change, findings);
+    server_command::merge(list, exposure, selection, &mut change, findings);
     let mut wanted: HashSet<Key> = HashSet::new();
     let mut present: HashMap<Key, Vec<usize>> = HashMap::new();
     let mut in_lists: HashMap<Key, &Object> = HashMap::new();
@@ -56,8 +58,11 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Se
 fn replace(index: usize, mut value: Value, selection: &Selection, change: &mut Change, findings: &mut Vec<Finding>) {
     let (Some(object), Some(origin)) = (selection.objects.get(index), selection.origins.get(index)) else { return };
     if Own::new(object).is_none() {
+        let has = |label: &str| value.pointer("/metadata/labels").is_some_and(|labels| labels.get(label).is_some());
+        let (cluster, shard) =
+            if has(EXTENSION_SHARD_LABEL) { (EXTENSION_LABEL, EXTENSION_SHARD_LABEL) } else { (CLUSTER_LABEL, SHARD_LABEL) };
         let message = format!(
-            "this object has a name that is ours, but not the labels `{CLUSTER_LABEL}` and `{SHARD_LABEL}` of an earlier output: rename it, or remove it if it is an old output"
+            "this object has a name that is ours, but not the labels `{cluster}` and `{shard}` of an earlier output: rename it, or remove it if it is an old output"
         );
         return findings
             .push(object.finding(Finding::error(Rule::ForeignObject, message).at("metadata.name").current(object.reference.name.clone())));

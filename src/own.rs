@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::object::Object;
 use crate::plan::{self, Port};
-use crate::render::{CLUSTER_LABEL, EXTENSION_LABEL, NODE_LABEL, SHARD_LABEL};
+use crate::render::{CLUSTER_LABEL, EXTENSION_LABEL, EXTENSION_NODE_LABEL, EXTENSION_SHARD_LABEL, NODE_LABEL, SHARD_LABEL};
 
 /// Kind, namespace and name: what makes an object the same object.
 pub type Key = (&'static str, Option<String>, String);
@@ -65,10 +65,20 @@ impl<'o> Own<'o> {
     #[must_use]
     pub fn new(object: &'o Object) -> Option<Self> {
         let key = key(object)?;
+        let index = |label: &str| object.label(label)?.parse::<u32>().ok();
+        if let (Some(cluster), Some(shard), Some(node)) =
+            (object.label(EXTENSION_LABEL), index(EXTENSION_SHARD_LABEL), index(EXTENSION_NODE_LABEL))
+        {
+            let name = match key.0 {
+                "Service" => plan::node_service_name(cluster, shard, node),
+                "TCPRoute" | "TLSRoute" => plan::route_name(cluster, shard, node),
+                _ => return None,
+            };
+            return (name == key.2).then(|| Own { cluster: cluster.to_owned(), shard, node: Some(node), object, key });
+        }
         if let Some(cluster) = object.label(EXTENSION_LABEL) {
             return is_extension(key.0, &key.2, cluster).then(|| Own { cluster: cluster.to_owned(), shard: 0, node: None, object, key });
         }
-        let index = |label: &str| object.label(label)?.parse::<u32>().ok();
         let cluster = object.label(CLUSTER_LABEL)?.to_owned();
         let shard = index(SHARD_LABEL)?;
         let (node, name) = match key.0 {

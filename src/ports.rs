@@ -1,31 +1,163 @@
 //! The table of ports as data: which node is reached by which name and port.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
-use crate::validate::Exposed;
+use crate::api::{Announce, NodeAddressType, ServiceType};
+use crate::object::Object;
+use crate::own::Own;
+use crate::plan::Node;
+use crate::validate::{Config, Exposed};
+
+/// A row: a node, and how it is reached.
+#[derive(Debug)]
+pub struct Row<'e> {
+    /// Its cluster.
+    pub cluster: &'e Exposed,
+    /// The node.
+    pub node: &'e Node,
+    /// What clients are sent to.
+    pub host: Host,
+    /// The port that goes with it, if it is known.
+    pub client_port: Option<u16>,
+}
+
+/// What clients are sent to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Host {
+    /// The hostname that the node announces.
+    Name(String),
+    /// An address, or one of several: that of the Kubernetes node which the pod is on.
+    Addresses(Vec<String>),
+    /// An address that only the running cluster knows, and what it comes from.
+    From(&'static str),
+    /// Nothing that leads here from outside.
+    Nothing,
+}
+
+/// What a running Kubernetes cluster shows of addresses and ports.
+#[derive(Debug, Default)]
+pub struct Seen {
+    services: BTreeMap<(Option<String>, String), Value>,
+    node_ports: BTreeMap<(Option<String>, String, u32, u32), u16>,
+    nodes: Vec<Value>,
+    gateways: BTreeMap<(Option<String>, String), Value>,
+}
+
+impl Seen {
+    /// Takes what matters of objects: Services, Nodes, Gateways.
+    #[must_use]
+    pub fn new(objects: &[Object]) -> Self {
+        let mut seen = Seen::default();
+        for object in objects {
+            let (namespace, name) = (object.reference.namespace.clone(), object.reference.name.clone());
+            match (object.group(), object.reference.kind.as_str()) {
+                ("", "Service") => {
+                    let own = Own::new(object);
+                    let ports = own.iter().flat_map(Own::node_ports);
+                    let cluster = own.as_ref().map(|own| own.cluster.clone()).unwrap_or_default();
+                    let key = |(shard, node)| (namespace.clone(), cluster.clone(), shard, node);
+                    seen.node_ports.extend(ports.map(|(at, port)| (key(at), port.get())));
+                    seen.services.insert((namespace, name), object.value.clone());
+                }
+                ("", "Node") => seen.nodes.push(object.value.clone()),
+                ("gateway.networking.k8s.io", "Gateway") => drop(seen.gateways.insert((namespace, name), object.value.clone())),
+                _ => {}
+            }
+        }
+        seen
+    }
+
+    fn node_port(&self, cluster: &Exposed, node: &Node) -> Option<u16> {
+        let key = (cluster.plan.cluster.namespace.clone(), cluster.name().to_owned(), node.shard, node.index);
+        self.node_ports.get(&key).copied()
+    }
+
+    fn load_balancer(&self, cluster: &Exposed, node: &Node) -> Vec<String> {
+        let service = self.services.get(&(cluster.plan.cluster.namespace.clone(), node.service.clone()));
+        let ingress = service.and_then(|service| service.pointer("/status/loadBalancer/ingress")).and_then(Value::as_array);
+        let address = |entry: &Value| entry.get("hostname").or_else(|| entry.get("ip")).and_then(Value::as_str).map(str::to_owned);
+        ingress.into_iter().flatten().filter_map(address).collect()
+    }
+
+    /// Of each Kubernetes node the first address of a type that may be announced.
+    fn kubernetes_nodes(&self, config: &Config) -> Vec<String> {
+        let default = [NodeAddressType::ExternalIP, NodeAddressType::InternalIP];
+        let types = if config.live.node_address_types.is_empty() { default.as_slice() } else { &config.live.node_address_types };
+        let address = |node: &Value| {
+            let addresses = node.pointer("/status/addresses")?.as_array()?;
+            let of_type =
+                |wanted: &NodeAddressType| addresses.iter().find(|address| address.get("type").is_some_and(|of| of == wanted.as_str()));
+            types.iter().find_map(of_type)?.get("address")?.as_str().map(str::to_owned)
+        };
+        self.nodes.iter().filter_map(address).collect()
+    }
+
+    fn gateway(&self, cluster: &Exposed) -> Vec<String> {
+        let Some(gateway) = &cluster.gateway else { return Vec::new() };
+        let namespace = gateway.namespace.clone().or_else(|| cluster.plan.cluster.namespace.clone());
+        let addresses = self.gateways.get(&(namespace, gateway.name.clone())).and_then(|gateway| gateway.pointer("/status/addresses"));
+        let addresses = addresses.and_then(Value::as_array).into_iter().flatten();
+        addresses.filter_map(|address| address.get("value")?.as_str().map(str::to_owned)).collect()
+    }
+}
 
 /// A row for each node of each cluster, in their order.
 #[must_use]
-pub fn rows(clusters: &[Exposed]) -> Value {
-    let mut rows = Vec::new();
-    for cluster in clusters {
-        for shard in &cluster.plan.shards {
-            for node in &shard.nodes {
-                let gateway = cluster.gateway.as_ref().map(|gateway| {
-                    json!({"name": gateway.name, "namespace": gateway.namespace.as_deref().or(cluster.namespace()), "port": node.listener_port.map(|port| port.get())})
-                });
-                rows.push(json!({
-                    "cluster": cluster.name(),
-                    "namespace": cluster.namespace(),
-                    "shard": shard.index,
-                    "node": node.index,
-                    "hostname": shard.hostname.as_ref().map(|name| name.as_str()),
-                    "clientPort": node.client_port.map(|port| port.get()),
-                    "service": {"name": shard.service, "port": node.service_port, "type": cluster.service.service_type.as_str()},
-                    "gateway": gateway,
-                }));
-            }
-        }
+pub fn rows<'e>(clusters: &'e [Exposed], config: &Config, seen: &Seen) -> Vec<Row<'e>> {
+    let row = |cluster: &'e Exposed, node: &'e Node| Row {
+        cluster,
+        node,
+        host: host(cluster, node, config, seen),
+        client_port: node.client_port.map(|port| port.get()).or_else(|| {
+            let has_node_port = cluster.gateway.is_none() && cluster.service.service_type == ServiceType::NodePort;
+            seen.node_port(cluster, node).filter(|_| has_node_port)
+        }),
+    };
+    clusters.iter().flat_map(|cluster| cluster.plan.nodes().map(move |node| row(cluster, node))).collect()
+}
+
+fn host(cluster: &Exposed, node: &Node, config: &Config, seen: &Seen) -> Host {
+    if let Some(name) = &node.hostname {
+        return Host::Name(name.as_str().to_owned());
     }
-    Value::Array(rows)
+    if config.announce != Some(Announce::Live) {
+        return Host::Nothing;
+    }
+    let (addresses, from) = match (&cluster.gateway, cluster.service.service_type) {
+        (Some(_), _) => (seen.gateway(cluster), "from the Gateway"),
+        (None, ServiceType::LoadBalancer) => (seen.load_balancer(cluster, node), "from the load balancer"),
+        (None, _) => (seen.kubernetes_nodes(config), "from the Kubernetes node"),
+    };
+    if addresses.is_empty() { Host::From(from) } else { Host::Addresses(addresses) }
+}
+
+/// The rows as JSON.
+#[must_use]
+pub fn json(rows: &[Row<'_>]) -> Value {
+    rows.iter().map(Row::json).collect()
+}
+
+impl Row<'_> {
+    fn json(&self) -> Value {
+        let (cluster, node) = (self.cluster, self.node);
+        let gateway = cluster.gateway.as_ref().map(|gateway| {
+            json!({"name": gateway.name, "namespace": gateway.namespace.as_deref().or(cluster.namespace()), "port": node.listener_port.map(|port| port.get())})
+        });
+        let mut row = json!({
+            "cluster": cluster.name(),
+            "namespace": cluster.namespace(),
+            "shard": node.shard,
+            "node": node.index,
+            "hostname": node.hostname.as_ref().map(|name| name.as_str()),
+            "clientPort": self.client_port,
+            "service": {"name": node.service, "port": node.service_port, "type": cluster.service.service_type.as_str()},
+            "gateway": gateway,
+        });
+        if let (Host::Addresses(addresses), Some(row)) = (&self.host, row.as_object_mut()) {
+            row.insert("addresses".to_owned(), json!(addresses));
+        }
+        row
+    }
 }

@@ -34,6 +34,22 @@ rules! {
     NotAList = "not-a-resource-list",
     /// The functionConfig is of a kind that is not known.
     UnknownConfig = "unknown-config",
+    /// `announce` or `live` where nobody reads it.
+    AnnounceUnused = "announce-unused",
+    /// `announce: Command`, and a port or hostname that is not known before the cluster runs.
+    CommandNeeds = "command-needs",
+    /// `announce: Command`, and a cluster that has a command of its own.
+    OwnCommand = "own-command",
+    /// A cluster whose text cannot be edited so that it could be put back as it was.
+    ClusterNotEditable = "cluster-not-editable",
+    /// `announce: Live`, and nothing by which anybody outside could reach the nodes.
+    LiveNeeds = "live-needs",
+    /// What the controller has to find out for `announce: Live`.
+    LiveFinds = "live-finds",
+    /// A Valkey that cannot announce client ports.
+    ValkeyVersion = "valkey-version",
+    /// A certificate in the list that lacks a name that is announced or verified.
+    CertificateName = "certificate-name",
     /// A field that does not exist.
     UnknownField = "unknown-field",
     /// A value of the wrong type.
@@ -48,6 +64,8 @@ rules! {
     TwoPlaces = "two-places",
     /// Two clusters of one name and namespace.
     DuplicateCluster = "duplicate-cluster",
+    /// A cluster whose headless Service has the name of another cluster's Service.
+    HeadlessService = "headless-service",
     /// `shards` or `replicas` out of range.
     Counts = "counts",
     /// More nodes than Valkey is advised to have.
@@ -96,6 +114,8 @@ rules! {
     TrafficPolicyUnused = "traffic-policy-unused",
     /// A field in the cluster that the operator's CRD does not have.
     DroppedByCrd = "dropped-by-crd",
+    /// A placeholder in the cluster itself, where the operator takes it for text.
+    PlaceholderInCluster = "placeholder-in-cluster",
     /// One listener name for several nodes.
     SectionName = "section-name",
     /// One fixed address for the Services of all shards.

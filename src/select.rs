@@ -9,7 +9,7 @@ use crate::krm::lines::line_of;
 use crate::krm::yaml::{Problem, ProblemKind};
 use crate::krm::{Item, ResourceList, Tree, annotations};
 use crate::object::Object;
-use crate::render::CLUSTER_LABEL;
+use crate::render::{CLUSTER_LABEL, EXTENSION_LABEL};
 use crate::rule::Rule;
 
 /// An object that was read from an item.
@@ -28,14 +28,26 @@ pub(crate) struct Selected {
 pub(crate) struct Selection {
     pub(crate) objects: Vec<Object>,
     pub(crate) origins: Vec<Selected>,
+    looked_at: LookedAt,
+}
+
+/// What makes objects matter that do not in other lists.
+#[derive(Clone, Copy, Debug, Default)]
+struct LookedAt {
     /// NodePorts of ours may be fixed: whose Services have NodePorts matters then.
     fixed_node_ports: bool,
+    /// Services may be made for nodes: others may have their names.
+    node_services: bool,
 }
 
 /// Reads what concerns us.
 pub(crate) fn select(list: &ResourceList<'_>, findings: &mut Vec<Finding>) -> Selection {
-    let fixed_node_ports = ["nodePorts", "nodePortBase"].iter().any(|key| memmem::find(list.text.as_bytes(), key.as_bytes()).is_some());
-    let mut selection = Selection { fixed_node_ports, ..Selection::default() };
+    let names = |keys: &[&str]| keys.iter().any(|key| memmem::find(list.text.as_bytes(), key.as_bytes()).is_some());
+    let looked_at = LookedAt {
+        fixed_node_ports: names(&["nodePorts", "nodePortBase"]),
+        node_services: list.function_config.is_some() && names(&["OperatorManaged"]),
+    };
+    let mut selection = Selection { looked_at, ..Selection::default() };
     let mut files = memmem::find_iter(list.text.as_bytes(), FILE_SUFFIX).peekable();
     for (index, item) in list.items.iter().enumerate() {
         let mut names_our_file = false;
@@ -44,7 +56,7 @@ pub(crate) fn select(list: &ResourceList<'_>, findings: &mut Vec<Finding>) -> Se
         }
         let text = list.item_text(item);
         match item.head {
-            Some((api_version, kind)) if !names_our_file && !concerns(api_version, kind, text, selection.fixed_node_ports) => continue,
+            Some((api_version, kind)) if !names_our_file && !concerns(api_version, kind, text, selection.looked_at) => continue,
             _ => read(list, index, item, text, &mut selection, findings),
         }
     }
@@ -52,7 +64,7 @@ pub(crate) fn select(list: &ResourceList<'_>, findings: &mut Vec<Finding>) -> Se
 }
 
 /// Whether an object of this kind may concern us; the text decides where the kind alone does not.
-fn concerns(api_version: &str, kind: &str, text: &str, fixed_node_ports: bool) -> bool {
+fn concerns(api_version: &str, kind: &str, text: &str, looked_at: LookedAt) -> bool {
     let contains = |word: &str| memmem::find(text.as_bytes(), word.as_bytes()).is_some();
     let has_escape = || memchr::memchr(b'\\', text.as_bytes()).is_some();
     match kind {
@@ -60,8 +72,15 @@ fn concerns(api_version: &str, kind: &str, text: &str, fixed_node_ports: bool) -
         "TCPRoute" | "TLSRoute" | "Gateway" | "ListenerSet" => api_version.starts_with("gateway.networking.k8s.io/"),
         // What names of ours end with; a backslash may hide any letter of that in a quoted string. The NodePorts of others matter
         // where ours are fixed.
-        "Service" => contains("-shard-") || contains("-bootstrap") || has_escape() || (fixed_node_ports && contains("nodePort")),
-        "DNSEndpoint" | "Certificate" => contains("-external") || has_escape(),
+        "Service" => {
+            ["-shard-", "-bootstrap", EXTENSION_LABEL].into_iter().any(contains)
+                || has_escape()
+                || (looked_at.fixed_node_ports && contains("nodePort"))
+                || (looked_at.node_services && contains("valkey-"))
+        }
+        "DNSEndpoint" => contains("-external") || has_escape(),
+        // One that somebody has written by hand may lack names.
+        "Certificate" => api_version.starts_with("cert-manager.io/"),
         "Namespace" => true,
         "CustomResourceDefinition" => contains("tcproutes"),
         _ => kind.ends_with("List"),
@@ -75,7 +94,7 @@ fn read<'a>(list: &ResourceList<'a>, index: usize, item: &Item<'a>, text: &str, 
     };
     let head = |key: &str| tree.node.get(key).and_then(|node| node.text()).unwrap_or_default().to_owned();
     let (api_version, kind) = (head("apiVersion"), head("kind"));
-    if item.head.is_none() && !concerns(&api_version, &kind, text, selection.fixed_node_ports) && !text.contains("-external-access.yaml") {
+    if item.head.is_none() && !concerns(&api_version, &kind, text, selection.looked_at) && !text.contains("-external-access.yaml") {
         return;
     }
     let end = tree.end();
@@ -94,7 +113,10 @@ fn read<'a>(list: &ResourceList<'a>, index: usize, item: &Item<'a>, text: &str, 
         }
         // What only passes by may be as odd as it likes.
         Err(problems)
-            if kind == "ValkeyCluster" || text.contains(CLUSTER_LABEL) || (kind.ends_with("List") && text.contains("ValkeyCluster")) =>
+            if kind == "ValkeyCluster"
+                || text.contains(CLUSTER_LABEL)
+                || text.contains(EXTENSION_LABEL)
+                || (kind.ends_with("List") && text.contains("ValkeyCluster")) =>
         {
             let object = identity(&tree, index);
             findings.extend(problems.iter().map(|problem| object.finding(problem_finding(list.text, problem))));

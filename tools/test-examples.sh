@@ -24,7 +24,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=
 count=0
-for folder in examples/*/exec/; do
+for folder in examples/*/exec/ examples/*/*/exec/; do
     example=${folder%/exec/}
     for form in "${forms[@]}"; do
         flags=(--enable-alpha-plugins)

@@ -128,6 +128,32 @@ done
 [[ $(grep -c 'kustomize.toolkit.fluxcd.io/prune: disabled' applied) == "$(grep -cx 'kind: ValkeyNode' applied)" ]] ||
     die "every ValkeyNode must be kept from pruning"
 
+# The commands of the artifact, as they are written; what is pushed is kept, and must be applied as the committed folder is.
+cat >bin/flux <<'STUB'
+#!/bin/sh
+for argument; do
+    case $argument in --path=*) cp -r "${argument#--path=}" "$PUSHED" ;; oci://*) echo "$argument" ;; esac
+done
+STUB
+chmod +x bin/flux
+mkdir -p repository/examples
+cp -r "$example" repository/examples/flux
+rm repository/examples/flux/manifests/external-access.yaml
+commands=$(sed -n '/^cp -r examples\/flux/,/^```$/p' "$example/README.md" | sed '$d')
+[[ $commands == *'flux push artifact'* ]] || die "examples/flux/README.md must say how an artifact is pushed"
+grep -qF "$commands" "$root/docs/pipelines/flux.md" || die "docs/pipelines/flux.md must give the commands of the example"
+(cd repository && git init --quiet && PUSHED=$work/pushed bash -euo pipefail -c "${commands/git rev-parse HEAD/echo 0}") >printed
+url=$(sed -n 's/^  url: //p' "$example/oci/cache.yaml"):$(sed -n 's/^    tag: //p' "$example/oci/cache.yaml")
+[[ $(<printed) == "$url" ]] || die "what is pushed to $(<printed) must be what the OCIRepository pulls, $url"
+(cd pushed && "$kustomize" create --autodetect --recursive)
+"$kustomize" build pushed >applied-from-artifact
+cmp applied applied-from-artifact || die "the artifact must hold what would have been committed"
+sed -i 's/basePort: 9000/basePort: 0/' repository/examples/flux/manifests/cluster.yaml
+rm -r repository/artifact pushed
+! (cd repository && PUSHED=$work/pushed bash -euo pipefail -c "$commands") >printed 2>said || die "an error must stop the commands"
+[[ ! -e pushed ]] || die "an error must not be pushed"
+echo 'artifact: what is pushed is what would have been committed'
+
 # Flux's own definitions for what Flux is told.
 "$here/apiserver.sh" start "$work/api" >/dev/null
 kubectl() {
@@ -144,5 +170,7 @@ for ((i = 0; i < 100; i++)); do
     sleep 0.2
 done
 kubectl create namespace flux-system >/dev/null
-kubectl apply --server-side --dry-run=server -f "$example/cluster" >/dev/null || die "examples/flux/cluster is not accepted"
+for folder in cluster oci; do
+    kubectl apply --server-side --dry-run=server -f "$example/$folder" >/dev/null || die "examples/flux/$folder is not accepted"
+done
 echo 'Flux: its objects are accepted, and it applies what it should'

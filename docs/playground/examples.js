@@ -35,8 +35,17 @@ spec:
     enabled: true
     serviceType: LoadBalancer
     domain: sessions.example.com
-    serviceAnnotations:
-      external-dns.alpha.kubernetes.io/hostname: "{hostname}"
+---
+# For the function: what the operator does not know.
+apiVersion: fn.valkey.io/v1alpha1
+kind: ExposeValkey
+metadata:
+  name: expose
+spec:
+  clusters:
+  - externalAccess:
+      serviceAnnotations:
+        external-dns.alpha.kubernetes.io/hostname: "{hostname}"
 `,
     },
     {

@@ -30,6 +30,15 @@ pub struct ExposeValkey {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ExposeValkeySpec {
+    /// Which operator the objects are for. Default: `Rendered`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// Who tells clients the nodes' addresses; for `mode: OperatorManaged` only. Default: `Command`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub announce: Option<Announce>,
+    /// Settings of `announce: Live`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub live: Option<Live>,
     /// Which clusters, and what they do not say themselves. The first entry that matches a cluster applies. Default: all
     /// clusters as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,6 +58,93 @@ pub struct ExposeValkeySpec {
     /// NodePorts that Kubernetes once allocated and that stay: written by `expose-valkey pin`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pinned: Option<Vec<Pinned>>,
+}
+
+/// Which operator the objects are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Mode {
+    /// One whose ValkeyNodes have external access: Services for shards, ValkeyNodes, routes.
+    #[default]
+    Rendered,
+    /// The one that is released today, which knows nothing of external access: a Service for each node, routes, and no
+    /// ValkeyNodes.
+    OperatorManaged,
+}
+
+/// Who tells clients the nodes' addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Announce {
+    /// The server's own command: `spec.containers` of the ValkeyCluster is edited. Everything must be known in Git.
+    #[default]
+    Command,
+    /// The controller, on the running servers: the ValkeyCluster stays as it is.
+    Live,
+}
+
+/// Settings of `announce: Live`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Live {
+    /// Which address of a Kubernetes node stands for the NodePorts on it, the first that there is: `ExternalIP`, `InternalIP`,
+    /// `Hostname`, `ExternalDNS` or `InternalDNS`. Default: `ExternalIP`, then `InternalIP`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_address_types: Option<Vec<NodeAddressType>>,
+    /// As whom the controller signs in to the servers. Default: the operator's own user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<Credentials>,
+}
+
+/// A type of address in the status of a Kubernetes node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum NodeAddressType {
+    /// Reachable from outside.
+    ExternalIP,
+    /// Reachable inside of the network that the nodes are in.
+    InternalIP,
+    /// The machine's own name.
+    Hostname,
+    /// A DNS name that is known outside.
+    ExternalDNS,
+    /// A DNS name that is known inside.
+    InternalDNS,
+}
+
+impl NodeAddressType {
+    /// As Kubernetes spells it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            NodeAddressType::ExternalIP => "ExternalIP",
+            NodeAddressType::InternalIP => "InternalIP",
+            NodeAddressType::Hostname => "Hostname",
+            NodeAddressType::ExternalDNS => "ExternalDNS",
+            NodeAddressType::InternalDNS => "InternalDNS",
+        }
+    }
+}
+
+/// A user of the servers, who may `CONFIG GET` and `CONFIG SET`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Credentials {
+    /// Name of the user. Required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub username: Option<String>,
+    /// Where the password is. Required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub password_secret: Option<SecretKey>,
+}
+
+/// A key of a Secret in the cluster's namespace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SecretKey {
+    /// Name of the Secret. Required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The key in it. Required.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
 }
 
 /// Settings for some clusters.
@@ -269,7 +365,7 @@ pub struct Pinned {
     /// Name of the cluster. Required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Namespace of the cluster, if it has one.
+    /// Namespace of the cluster; without it, a cluster of this name in any namespace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     /// For each shard, by index, the NodePorts of its nodes, by index.

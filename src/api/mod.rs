@@ -8,8 +8,8 @@ pub use external_access::{
     EndpointType, ExternalAccess, Gateway, GatewayRef, IpFamilyPolicy, NodePorts, ServiceType, TrafficPolicy, extension_fields,
 };
 pub use function_config::{
-    CertManager, Certificates, ClusterRule, Dns, Emit, ExposeValkey, ExposeValkeySpec, GatewayApi, Gitops, IssuerRef, Listeners, Order,
-    Pinned, Prune, Routes, Selector, TcpRouteVersion,
+    Announce, CertManager, Certificates, ClusterRule, Credentials, Dns, Emit, ExposeValkey, ExposeValkeySpec, GatewayApi, Gitops,
+    IssuerRef, Listeners, Live, Mode, NodeAddressType, Order, Pinned, Prune, Routes, SecretKey, Selector, TcpRouteVersion,
 };
 
 /// Group and version of the operator's API.

@@ -1,6 +1,6 @@
 //! What the objects that are asked for need of their cluster.
 
-use crate::api::{Dns, Order};
+use crate::api::{Announce, Dns, Order};
 use crate::finding::Finding;
 use crate::rule::Rule;
 use crate::validate::{Config, Exposed};
@@ -16,6 +16,14 @@ pub(super) fn needs(cluster: &Exposed, config: &Config, findings: &mut Vec<Findi
     }
     if config.order == Order::Kpt {
         let message = "`gitops.order: Kpt` names objects with their namespace, and the cluster has none: set it";
+        findings.push(cluster.finding(Finding::error(Rule::NamespaceMissing, message).at("metadata.namespace")));
+    }
+    if let (Some(Announce::Live), Some(gateway)) = (config.announce, cluster.gateway.as_ref().filter(|gateway| gateway.namespace.is_none()))
+    {
+        let message = format!(
+            "`announce: Live` names Gateway {} with its namespace for the controller, and the cluster has none: set it, or `gatewayRef.namespace`",
+            gateway.name
+        );
         findings.push(cluster.finding(Finding::error(Rule::NamespaceMissing, message).at("metadata.namespace")));
     }
     if config.issuer.is_some() && cluster.tls {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::api::Listeners;
 use crate::finding::Finding;
 use crate::object::{Object, find_gateway};
-use crate::plan::{Port, Ports};
+use crate::plan::{Port, Ports, Services};
 use crate::render::{self, MAX_LISTENERS};
 use crate::rule::Rule;
 use crate::validate::{Config, Exposed, Gateway, full_name};
@@ -36,16 +36,30 @@ pub(super) fn section_name(cluster: &Exposed, config: &Config, findings: &mut Ve
     }
     let mut names: Vec<String> = cluster.plan.nodes().filter_map(|node| gateway.section_name_for(node)).collect();
     let nodes = names.len();
+    let written = gateway.section_name.clone().unwrap_or_default();
+    if names.iter().any(|name| *name != written) && !cluster.is_given(&["gateway", "gatewayRef", "sectionName"]) {
+        let operator = match cluster.plan.cluster.services {
+            Services::PerShard => "the operator, which knows no placeholders, makes it attach to",
+            // The operator of today does not read the field: those words are for the one that will.
+            Services::PerNode => "an operator that reads this field knows no placeholders, and would make it attach to",
+        };
+        let message = format!(
+            "the first node's route attaches to listener `{}`, but {operator} `{written}`: move it to the functionConfig, `spec.clusters[].externalAccess.gateway.gatewayRef.sectionName`",
+            names.first().map(String::as_str).unwrap_or_default(),
+        );
+        let finding = Finding::warning(Rule::PlaceholderInCluster, message).at("spec.externalAccess.gateway.gatewayRef.sectionName");
+        findings.push(cluster.finding(finding.current(written.clone())));
+    }
     names.sort_unstable();
     names.dedup();
     if names.len() < nodes {
         let message = format!(
-            "{nodes} nodes have {} listener name{} between them: a listener has one port, so at most one node can attach to each; write a name for each node, as in `vk-{{shard}}-{{node}}`, or leave it out",
+            "{nodes} nodes have {} listener name{} between them: a listener has one port, so at most one node can attach to each; leave it out, or write a name for each node in the functionConfig, as in `vk-{{shard}}-{{node}}`",
             names.len(),
             if names.len() == 1 { "" } else { "s" }
         );
         let finding = Finding::warning(Rule::SectionName, message).at("spec.externalAccess.gateway.gatewayRef.sectionName");
-        findings.push(cluster.finding(finding.current(gateway.section_name.clone().unwrap_or_default()).proposed("vk-{shard}-{node}")));
+        findings.push(cluster.finding(finding.current(written).proposed("vk-{shard}-{node}")));
     }
 }
 
@@ -84,6 +98,9 @@ pub(super) fn listeners(clusters: &[Exposed], config: &Config, findings: &mut Ve
     if config.listeners == Listeners::ListenerSet {
         return;
     }
+    if config.listeners == Listeners::Gateway {
+        same_names(clusters, findings);
+    }
     for (key, ports) in gateways.iter().filter(|(_, ports)| ports.len() > MAX_LISTENERS) {
         let Some(last) = ports.values().map(|claim| claim.cluster).max().and_then(|index| clusters.get(index)) else { continue };
         let message = format!(
@@ -97,6 +114,30 @@ pub(super) fn listeners(clusters: &[Exposed], config: &Config, findings: &mut Ve
             Finding::warning(Rule::ListenerCount, message)
         };
         findings.push(last.finding(finding.at("spec.externalAccess.gateway.gatewayRef.name").current(key.1.clone())));
+    }
+}
+
+/// Namespace and name of two clusters that read the same with a hyphen between them.
+fn same_names(clusters: &[Exposed], findings: &mut Vec<Finding>) {
+    let mut prefixes: BTreeMap<(GatewayKey, String), &Exposed> = BTreeMap::new();
+    for cluster in clusters {
+        let Some(gateway) = &cluster.gateway else { continue };
+        let place = (key(cluster, gateway), render::gateway_listener_prefix_of(cluster));
+        let Some(other) = prefixes.get(&place) else {
+            prefixes.insert(place, cluster);
+            continue;
+        };
+        if other.full_name() == cluster.full_name() {
+            continue;
+        }
+        let message = format!(
+            "listeners of clusters {} and {} would have the same names on Gateway {}, `{}0-0` and so on: use `ListenerSet`, or give one of the clusters another name",
+            other.full_name(),
+            cluster.full_name(),
+            shown(&place.0),
+            place.1,
+        );
+        findings.push(cluster.finding(Finding::error(Rule::ListenerOverlap, message).at("metadata.name").current(cluster.name())));
     }
 }
 
@@ -114,7 +155,13 @@ fn overlap(cluster: &Exposed, other: &Exposed, gateway: &str, shared: &[Port]) -
     let port = shared.first().map(ToString::to_string).unwrap_or_default();
     let free = u32::from(other_last).saturating_add(1);
     let fits = free.saturating_add(u32::from(last.saturating_sub(first))) <= u32::from(u16::MAX);
-    let way_out = if fits { format!(": set `basePort` to {free}, for instance") } else { ": use another Gateway".to_owned() };
+    let way_out = match fits {
+        true if cluster.shares(other, &["gateway", "basePort"]) => {
+            format!(": give {} a `basePort` of its own, {free} for instance", cluster.full_name())
+        }
+        true => format!(": set `basePort` to {free}, for instance"),
+        false => ": use another Gateway".to_owned(),
+    };
     let message = format!(
         "clusters {} ({other_first} to {other_last}) and {} ({first} to {last}) claim the same {} of Gateway {gateway}, the first is {port}: only the older route of a listener gets traffic{way_out}",
         other.full_name(),
@@ -144,7 +191,7 @@ pub(super) fn gateways_in_list(clusters: &[Exposed], config: &Config, objects: &
                     cluster.finding(Finding::error(Rule::GatewayNotInList, message).at("spec.externalAccess.gateway.gatewayRef.name")),
                 );
             }
-            (Listeners::Gateway, Some(object)) => foreign_listeners(cluster, object, &shown(&key), findings),
+            (Listeners::Gateway, Some(object)) => foreign_listeners(cluster, clusters, object, &shown(&key), findings),
             _ => {}
         }
     }
@@ -192,17 +239,14 @@ fn missing_listeners(cluster: &Exposed, object: &Object, gateway: &str, findings
 }
 
 /// Listeners that somebody else has put on the ports that ours need.
-fn foreign_listeners(cluster: &Exposed, object: &Object, gateway: &str, findings: &mut Vec<Finding>) {
+fn foreign_listeners(cluster: &Exposed, clusters: &[Exposed], object: &Object, gateway: &str, findings: &mut Vec<Finding>) {
+    // Those of our clusters are written anew, whatever port they have now.
+    let prefixes: Vec<String> = clusters.iter().map(render::gateway_listener_prefix_of).collect();
+    let is_ours = |listener: &Value| prefixes.iter().any(|prefix| render::is_gateway_listener(text(listener, "name"), prefix));
     for node in cluster.plan.nodes() {
         let Some(port) = node.listener_port else { continue };
-        let own = render::gateway_listener(cluster, node);
-        let foreign = listeners_of(object).iter().find(|listener| has_port(listener, port) && text(listener, "name") != text(&own, "name"));
-        let own_prefix = text(&own, "name").trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
-        let Some(foreign) =
-            foreign.filter(|listener| !text(listener, "name").starts_with(own_prefix) && text(listener, "protocol") != "UDP")
-        else {
-            continue;
-        };
+        let mut foreign = listeners_of(object).iter().filter(|listener| has_port(listener, port) && !is_ours(listener));
+        let Some(foreign) = foreign.find(|listener| text(listener, "protocol") != "UDP") else { continue };
         let message = format!(
             "port {port} of Gateway {gateway}, which node {} needs, already has the listener `{}`: choose another `basePort`",
             node.name,

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use crate::api::Announce;
 use crate::finding::Finding;
 use crate::own::ByCluster;
-use crate::plan::Port;
+use crate::plan::{self, NodePortSource, Port, Ports};
 use crate::rule::Rule;
-use crate::validate::Exposed;
+use crate::validate::{Config, Exposed};
 
 /// How many moved ports a message lists.
 const LISTED: usize = 8;
 
-pub(super) fn ports(cluster: &Exposed, own: &ByCluster<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn ports(cluster: &Exposed, config: &Config, own: &ByCluster<'_>, findings: &mut Vec<Finding>) {
     let key = (cluster.plan.cluster.namespace.clone(), cluster.name().to_owned());
     let mut before: BTreeMap<(u32, u32), Port> = BTreeMap::new();
     for own in own.get(&key).into_iter().flatten() {
@@ -34,25 +35,45 @@ pub(super) fn ports(cluster: &Exposed, own: &ByCluster<'_>, findings: &mut Vec<F
     if moved.len() > LISTED {
         list.push(format!("and {} more", moved.len().saturating_sub(LISTED)));
     }
-    let mut message = format!("{} nodes get other ports, and restart for it: {}", moved.len(), list.join(", "));
-    let needed = cluster.plan.cluster.topology.nodes_per_shard();
-    message.push_str("; firewalls and listeners must follow. ");
-    match stride_before(cluster, &before) {
-        Some(stride) => message.push_str(&format!("`portsPerShard: {stride}` keeps them where they are")),
-        None => message.push_str(&format!(
-            "`portsPerShard` of {needed} or more from the start would have kept them: set it now, with room for more replicas"
-        )),
-    }
-    findings.push(cluster.finding(Finding::warning(Rule::PortsMoved, message).at("spec.replicas")));
+    let (field, way_out) = way_out(cluster, &before);
+    // What is announced on running servers restarts none.
+    let restart = if config.announce == Some(Announce::Live) { "" } else { ", and restart for it" };
+    let message =
+        format!("{} nodes get other ports{restart}: {}; firewalls and listeners must follow. {way_out}", moved.len(), list.join(", "));
+    findings.push(cluster.finding(Finding::warning(Rule::PortsMoved, message).at(field)));
 }
 
-/// The stride that keeps the ports of the nodes that were there, if the nodes of today fit into it. Ports that were given
-/// without room to spare cannot be kept by any.
-fn stride_before(cluster: &Exposed, before: &BTreeMap<(u32, u32), Port>) -> Option<u32> {
-    let gateway = cluster.access.gateway.as_ref()?;
-    let base = u32::from(gateway.base_port?);
-    let (at, port) = before.iter().find(|((shard, _), _)| *shard > 0)?;
-    let offset = u32::from(port.get()).checked_sub(base)?.checked_sub(at.1)?;
-    let stride = offset.checked_div(at.0)?;
-    (stride >= cluster.plan.cluster.topology.nodes_per_shard()).then_some(stride)
+/// The field that is most likely behind it, and what keeps the ports of the nodes that are still there.
+fn way_out(cluster: &Exposed, before: &BTreeMap<(u32, u32), Port>) -> (String, String) {
+    let plan = &cluster.plan.cluster;
+    let replicas = || "spec.replicas".to_owned();
+    let (field, base) = match (&plan.ports, &plan.node_ports) {
+        (Ports::Listeners { base }, _) => ("gateway.basePort", *base),
+        (Ports::Sni { .. }, _) => {
+            return ("spec.externalAccess.gateway.basePort".to_owned(), "Put `basePort` back if that is not meant".to_owned());
+        }
+        (Ports::NodePorts { .. }, NodePortSource::Formula { base, .. }) => ("nodePorts.base", *base),
+        _ => return (replicas(), "`expose-valkey pin` keeps NodePorts that Kubernetes has allocated".to_owned()),
+    };
+    let still_there: BTreeMap<(u32, u32), Port> = cluster
+        .plan
+        .nodes()
+        .filter_map(|node| {
+            let at = (node.shard, node.index);
+            Some((at, *before.get(&at)?))
+        })
+        .collect();
+    if let Some(stride) = plan::stride_that_gives(base, plan.topology, &still_there) {
+        return (replicas(), format!("`portsPerShard: {}` keeps them where they are", stride.get()));
+    }
+    let key = field.rsplit('.').next().unwrap_or_default();
+    if let Some(base) = plan::base_that_gives(plan.stride, &still_there) {
+        return (format!("spec.externalAccess.{field}"), format!("`{key}: {base}` keeps them where they are"));
+    }
+    let needed = plan.topology.nodes_per_shard();
+    let way_out = match cluster.access.ports_per_shard {
+        Some(_) => format!("Put `{key}` and `portsPerShard` back if that is not meant"),
+        None => format!("`portsPerShard` of {needed} or more from the start would have kept them: set it now, with room for more replicas"),
+    };
+    (replicas(), way_out)
 }

@@ -14,7 +14,8 @@ use crate::validate::{Exposed, full_name};
 
 /// Ports that two of our Services ask for, or ours and any other Service of the list.
 pub(super) fn taken(clusters: &[Exposed], objects: &[Object], findings: &mut Vec<Finding>) {
-    let mut owners: HashMap<Port, String> = HashMap::new();
+    // What has a port, and which of our clusters that is.
+    let mut owners: HashMap<Port, (String, Option<&Exposed>)> = HashMap::new();
     for object in objects.iter().filter(|object| object.group().is_empty() && object.reference.kind == "Service") {
         let regenerated = Own::new(object).is_some_and(|own| clusters.iter().any(|cluster| is_of(&own, cluster)));
         if regenerated {
@@ -22,26 +23,30 @@ pub(super) fn taken(clusters: &[Exposed], objects: &[Object], findings: &mut Vec
         }
         let name = format!("Service {}", full_name(object.reference.namespace.as_deref(), &object.reference.name));
         for port in node_ports(object) {
-            owners.entry(port).or_insert_with(|| name.clone());
+            owners.entry(port).or_insert_with(|| (name.clone(), None));
         }
     }
     for cluster in clusters.iter().filter(|cluster| cluster.service.service_type != ServiceType::ClusterIp) {
-        let mut taken: Vec<(Port, String)> = Vec::new();
+        let mut taken: Vec<(Port, (String, Option<&Exposed>))> = Vec::new();
         for node in cluster.plan.nodes() {
             let Some(port) = node.node_port else { continue };
             let own = format!("cluster {}", cluster.full_name());
             match owners.get(&port) {
                 Some(other) => taken.push((port, other.clone())),
                 None => {
-                    owners.insert(port, own);
+                    owners.insert(port, (own, Some(cluster)));
                 }
             }
         }
-        let Some((port, other)) = taken.first() else { continue };
+        let Some((port, (other, shared))) = taken.first() else { continue };
         let more =
             if taken.len() > 1 { format!(", and {} more of its ports are taken", taken.len().saturating_sub(1)) } else { String::new() };
+        let alone = match shared {
+            Some(other) if cluster.shares(other, &["nodePorts", "base"]) => " for this cluster alone",
+            _ => "",
+        };
         let message = format!(
-            "NodePort {port} of cluster {} belongs to {other}{more}: choose another `nodePorts.base`, or pinned ports that are free",
+            "NodePort {port} of cluster {} belongs to {other}{more}: choose another `nodePorts.base`{alone}, or pinned ports that are free",
             cluster.full_name()
         );
         findings.push(

@@ -7,7 +7,9 @@ use anstream::ColorChoice;
 use serde_json::Value;
 
 use super::{FAILED, Format, Input, findings, objects};
-use crate::finding::{Finding, any_error};
+use crate::check::left_to_the_controller;
+use crate::finding::{self, Finding, any_error};
+use crate::manifests::edited_clusters;
 
 /// Colours on a terminal only, whatever the terminal on standard error is.
 fn color() -> ColorChoice {
@@ -15,7 +17,13 @@ fn color() -> ColorChoice {
 }
 
 pub(super) fn run(input: &Input, format: Format, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
-    let exposure = objects::load(input).exposure;
+    let objects::Loaded { files, mut exposure, .. } = objects::load(input);
+    if !any_error(&exposure.findings) {
+        let mut found = left_to_the_controller(&exposure.clusters, &exposure.config);
+        edited_clusters(&files, &exposure, &mut found);
+        exposure.findings.append(&mut found);
+        finding::sort(&mut exposure.findings);
+    }
     match format {
         Format::Json => {
             let results: Vec<Value> = exposure.findings.iter().map(with_line).collect();

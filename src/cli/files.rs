@@ -69,9 +69,23 @@ fn push(files: &mut Vec<File>, name: String, bytes: Vec<u8>, explicit: bool, fin
     }
 }
 
-/// Writes a file, whole or not at all: a reader sees the old text or the new one.
+/// Whether two paths lead to one file that is there.
+pub(super) fn same(one: &Path, other: &Path) -> bool {
+    matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Writes a file, whole or not at all: a reader sees the old text or the new one. A link stays one, and so do permissions.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Box<Finding>> {
-    replace(path, |new| fs::write(new, text))
+    let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    replace(&file, |new| {
+        fs::write(new, text)?;
+        // A WASI host has none to set.
+        #[cfg(not(target_family = "wasm"))]
+        if let Ok(there) = fs::metadata(&file) {
+            fs::set_permissions(new, there.permissions())?;
+        }
+        Ok(())
+    })
 }
 
 /// Copies this program to a file.

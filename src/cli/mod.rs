@@ -6,6 +6,7 @@ mod findings;
 mod install;
 mod objects;
 mod pin;
+mod pinned_text;
 mod ports;
 mod render;
 mod schema;
@@ -60,6 +61,9 @@ enum Command {
         /// Write nothing: exit with 1 and print a diff if the file of `--output` is not up to date
         #[arg(long, requires = "output")]
         check: bool,
+        /// Write ValkeyClusters that change, as with `announce: Command`, back into their own files instead of printing them
+        #[arg(long, conflicts_with = "in_list")]
+        in_place: bool,
     },
     /// Write NodePorts that Kubernetes has allocated into the ExposeValkey of some manifests, so that they stay
     #[command(
@@ -82,10 +86,16 @@ enum Command {
         format: Format,
     },
     /// Print a table of nodes, hostnames and ports
-    #[command(after_help = "Example:\n  expose-valkey ports -f cluster.yaml")]
+    #[command(
+        after_help = "Example:\n  expose-valkey ports -f cluster.yaml\n  kubectl get services,nodes -A -o yaml | expose-valkey ports -f manifests/ --from -"
+    )]
     Ports {
         #[command(flatten)]
         input: Input,
+        /// Where addresses and ports are that only the running cluster knows: Services, Nodes and Gateways as `kubectl get … -o
+        /// yaml` prints them; `-` for standard input; may be repeated
+        #[arg(long, value_name = "FILE|-")]
+        from: Vec<PathBuf>,
         /// How to print the table
         #[arg(short, long, value_enum, default_value_t = Table::Table)]
         output: Table,
@@ -139,12 +149,12 @@ impl Cli {
     pub fn run(self, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
         match self.command {
             None => as_function(out, err),
-            Some(Command::Render { input, in_list, output, check }) => {
-                render::run(&input, &render::Target { in_list, output, check }, out, err)
+            Some(Command::Render { input, in_list, output, check, in_place }) => {
+                render::run(&input, &render::Target { in_list, output, check, in_place }, out, err)
             }
             Some(Command::Pin { input, ports_from }) => pin::run(&input, &ports_from, err),
             Some(Command::Check { input, format }) => check::run(&input, format, out, err),
-            Some(Command::Ports { input, output }) => ports::run(&input, output, out, err),
+            Some(Command::Ports { input, from, output }) => ports::run(&input, &from, output, out, err),
             Some(Command::Schema) => schema::run(out),
             Some(Command::Install { file }) => install::run(&file, err),
             #[cfg(not(target_family = "wasm"))]

@@ -1,12 +1,16 @@
 //! The manifests that the command line names.
 
+use std::path::Path;
+
 use super::Input;
 use super::files::{self, File};
 use crate::expose::Exposure;
 use crate::finding::{self, Finding};
+use crate::krm::manifests::documents;
 use crate::manifests;
 use crate::object::Object;
 use crate::rule::Rule;
+use crate::validate::server::ADDED_ENV;
 
 pub(super) use crate::manifests::read;
 
@@ -20,8 +24,16 @@ pub(super) struct Loaded {
 
 /// Reads the manifests, exposes their clusters, and gives each finding its line.
 pub(super) fn load(input: &Input) -> Loaded {
+    load_beside(input, None)
+}
+
+/// The same; what was rendered before may be among the manifests, and is no source of clusters.
+pub(super) fn load_beside(input: &Input, rendered: Option<&Path>) -> Loaded {
     let mut found = Vec::new();
-    let files = files::read(&input.files, &mut found);
+    let mut files = files::read(&input.files, &mut found);
+    let several = files.len() > 1;
+    let earlier = files.iter_mut().filter(|file| several && rendered.is_some_and(|path| files::same(path, Path::new(&file.name))));
+    earlier.for_each(|file| file.text = without_clusters(&file.text));
     let config_files = input.config.as_ref().map(|path| files::read(std::slice::from_ref(path), &mut found));
     let manifests::Exposed { mut exposure, config, .. } = manifests::expose_all(&files, config_files.as_deref(), found);
     if exposure.known.is_empty() && !finding::any_error(&exposure.findings) {
@@ -29,4 +41,10 @@ pub(super) fn load(input: &Input) -> Loaded {
         exposure.findings.push(Finding::error(Rule::NothingToDo, format!("there is no ValkeyCluster in {}", names.join(", "))));
     }
     Loaded { files, config, exposure }
+}
+
+/// A file of ours without the clusters that it has because their servers announce themselves.
+fn without_clusters(text: &str) -> String {
+    let is_source = |document: &&str| !(document.contains("kind: ValkeyCluster") && document.contains(ADDED_ENV));
+    documents(text).into_iter().filter_map(|range| text.get(range)).filter(is_source).collect()
 }

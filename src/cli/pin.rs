@@ -4,24 +4,19 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-
 use super::files::{self, File};
+use super::pinned_text::{self, Cluster, Pinned};
 use super::{FAILED, Input, findings, objects};
 use crate::api::CONFIG_API;
 use crate::expose::Exposure;
 use crate::finding::{Finding, any_error};
-use crate::krm::edit::Edits;
-use crate::krm::entries::EntryChange;
-use crate::krm::yaml::{Content, Node};
 use crate::krm::{Tree, manifests, yaml};
 use crate::object::Object;
 use crate::own::Own;
-use crate::plan::{NodePortSource, Ports, route_name};
+use crate::plan::{self, NodePortSource, Ports};
 use crate::rule::Rule;
 use crate::validate::Exposed;
 
-type Cluster = (Option<String>, String);
 type NodePorts = BTreeMap<(u32, u32), u16>;
 
 pub(super) fn run(input: &Input, ports_from: &PathBuf, err: &mut dyn Write) -> io::Result<u8> {
@@ -65,7 +60,7 @@ fn allocated(sources: &[File], findings: &mut Vec<Finding>) -> BTreeMap<Cluster,
 }
 
 /// The ports to pin, shard by shard, for each cluster whose NodePorts are allocated.
-fn wanted(exposure: &Exposure, allocated: &BTreeMap<Cluster, NodePorts>, findings: &mut Vec<Finding>) -> Vec<(Cluster, Vec<Vec<u16>>)> {
+fn wanted(exposure: &Exposure, allocated: &BTreeMap<Cluster, NodePorts>, findings: &mut Vec<Finding>) -> Vec<Pinned> {
     let mut wanted = Vec::new();
     for cluster in &exposure.clusters {
         let is_allocated = matches!(cluster.plan.cluster.ports, Ports::NodePorts { .. });
@@ -73,17 +68,9 @@ fn wanted(exposure: &Exposure, allocated: &BTreeMap<Cluster, NodePorts>, finding
             continue;
         }
         let key = (cluster.plan.cluster.namespace.clone(), cluster.name().to_owned());
-        let ports = allocated.get(&key).cloned().unwrap_or_default();
-        match by_shard(cluster, &ports) {
+        match ports_of(&key, allocated).and_then(|ports| by_shard(cluster, &ports)) {
             Ok(ports) => wanted.push((key, ports)),
-            Err((shard, node)) => {
-                let message = format!(
-                    "there is no NodePort of node {} in `--ports-from`: give the Services of namespace {}, or the ValkeyCluster with its status, once Kubernetes has allocated it",
-                    route_name(cluster.name(), shard, node).trim_start_matches("valkey-"),
-                    cluster.namespace().unwrap_or("of the cluster"),
-                );
-                findings.push(cluster.finding(Finding::error(Rule::Pin, message)));
-            }
+            Err(message) => findings.push(cluster.finding(Finding::error(Rule::Pin, message))),
         }
     }
     if wanted.is_empty() && !any_error(findings) {
@@ -92,43 +79,75 @@ fn wanted(exposure: &Exposure, allocated: &BTreeMap<Cluster, NodePorts>, finding
     wanted
 }
 
-fn by_shard(cluster: &Exposed, ports: &NodePorts) -> Result<Vec<Vec<u16>>, (u32, u32)> {
-    let port = |shard: u32, node: u32| ports.get(&(shard, node)).copied().ok_or((shard, node));
-    cluster.plan.shards.iter().map(|shard| shard.nodes.iter().map(|node| port(shard.index, node.index)).collect()).collect()
+/// The ports of a cluster. Manifests often leave the namespace to Kustomize, and what runs has one: the only one it can be.
+fn ports_of(cluster: &Cluster, allocated: &BTreeMap<Cluster, NodePorts>) -> Result<NodePorts, String> {
+    if cluster.0.is_some() {
+        return Ok(allocated.get(cluster).cloned().unwrap_or_default());
+    }
+    let mut found = allocated.iter().filter(|((_, name), ports)| *name == cluster.1 && !ports.is_empty());
+    let ports = found.next();
+    match (ports, found.next()) {
+        (Some(((first, _), _)), Some(((second, _), _))) => Err(format!(
+            "the cluster has no namespace, and `--ports-from` has clusters of its name in `{}` and `{}`: set `metadata.namespace`, or give the Services of one namespace",
+            first.as_deref().unwrap_or_default(),
+            second.as_deref().unwrap_or_default(),
+        )),
+        _ => Ok(ports.map(|(_, ports)| ports.clone()).unwrap_or_default()),
+    }
+}
+
+fn by_shard(cluster: &Exposed, ports: &NodePorts) -> Result<Vec<Vec<u16>>, String> {
+    let missing = |name: &str| {
+        let whose = cluster.namespace().map_or_else(|| "the cluster's namespace".to_owned(), |namespace| format!("namespace {namespace}"));
+        format!(
+            "there is no NodePort of node {name} in `--ports-from`: give the Services of {whose}, or the ValkeyCluster with its status, once Kubernetes has allocated it"
+        )
+    };
+    let port = |node: &plan::Node| ports.get(&(node.shard, node.index)).copied().ok_or_else(|| missing(&node.name));
+    cluster.plan.shards.iter().map(|shard| shard.nodes.iter().map(port).collect()).collect()
 }
 
 /// The file of the ExposeValkey and its new text, if it changes.
-fn pinned(files: &[File], wanted: &[(Cluster, Vec<Vec<u16>>)], findings: &mut Vec<Finding>) -> Option<(String, String)> {
+fn pinned(files: &[File], wanted: &[Pinned], findings: &mut Vec<Finding>) -> Option<(String, String)> {
     if wanted.is_empty() {
         return None;
     }
-    for file in files {
-        for range in manifests::documents(&file.text) {
-            let text = file.text.get(range.clone())?;
-            let Some(tree) = expose_valkey(text, range.start) else { continue };
-            let mut edits = Edits::default();
-            for (range, text) in changes(&file.text, &tree, wanted) {
-                edits.replace(range, text);
-            }
-            if edits.is_empty() {
-                return None;
-            }
-            if file.name == "-" {
-                findings.push(Finding::error(
-                    Rule::Pin,
-                    "the ExposeValkey came from standard input, and cannot be written back: name its file",
-                ));
-                return None;
-            }
-            return Some((file.name.clone(), edits.apply(&file.text).to_string()));
-        }
+    let refused = |message: String| Finding::error(Rule::Pin, message);
+    let found = files.iter().find_map(|file| {
+        let mut documents = manifests::documents(&file.text).into_iter();
+        documents.find_map(|range| Some((file, expose_valkey(file.text.get(range.clone())?, range.start)?)))
+    });
+    let Some((file, tree)) = found else {
+        findings.push(refused(format!(
+            "there is no ExposeValkey among the manifests to write the ports to: add one (`apiVersion: {CONFIG_API}`, `kind: ExposeValkey`, `metadata: {{name: expose}}`, `spec: {{}}`) and use it as functionConfig; it will hold {}",
+            shown(wanted)
+        )));
+        return None;
+    };
+    let expected = pinned_text::expected(&tree, wanted)?;
+    if tree.node.value().ok().as_ref() == Some(&expected) {
+        return None;
     }
-    let example = wanted.first().map(|(cluster, ports)| entry(cluster, ports).to_string()).unwrap_or_default();
-    let message = format!(
-        "there is no ExposeValkey among the manifests to write the ports to: add one (`apiVersion: {CONFIG_API}`, `kind: ExposeValkey`, `metadata: {{name: expose}}`, `spec: {{}}`) and use it as functionConfig; it will hold `spec.pinned: [{example}]`"
-    );
-    findings.push(Finding::error(Rule::Pin, message));
-    None
+    if file.name == "-" {
+        findings.push(refused("the ExposeValkey came from standard input, and cannot be written back: name its file".to_owned()));
+        return None;
+    }
+    let text = pinned_text::edits(&tree, wanted).apply(&file.text).to_string();
+    let mut written = manifests::documents(&text).into_iter().filter_map(|range| expose_valkey(text.get(range.clone())?, range.start));
+    if written.next().and_then(|tree| tree.node.value().ok()) != Some(expected) {
+        findings.push(refused(format!(
+            "the ports cannot be written into the text of `{}`, because of an alias or an unusual style: write {} into it by hand",
+            file.name,
+            shown(wanted)
+        )));
+        return None;
+    }
+    Some((file.name.clone(), text))
+}
+
+fn shown(wanted: &[Pinned]) -> String {
+    let entries: Vec<String> = wanted.iter().map(|(cluster, ports)| pinned_text::entry(cluster, ports).to_string()).collect();
+    format!("`spec.pinned: [{}]`", entries.join(", "))
 }
 
 fn expose_valkey(text: &str, offset: usize) -> Option<Tree<'_>> {
@@ -138,80 +157,4 @@ fn expose_valkey(text: &str, offset: usize) -> Option<Tree<'_>> {
     let node = yaml::parse(text).ok()?;
     let object = Object::new(node.value().ok()?, None, 0);
     (object.reference.api_version == CONFIG_API && object.reference.kind == "ExposeValkey").then_some(Tree { text, offset, node })
-}
-
-/// Replacements in the text: single ports where the numbers of shards and nodes are the same, else the whole value.
-fn changes(whole: &str, tree: &Tree<'_>, wanted: &[(Cluster, Vec<Vec<u16>>)]) -> Vec<(std::ops::Range<usize>, String)> {
-    let place = |node: &Node<'_>| node.span.start.saturating_add(tree.offset)..node.span.end.saturating_add(tree.offset);
-    let spec = tree.node.get("spec");
-    let present: Vec<&Node<'_>> = match spec.and_then(|spec| spec.get("pinned")).map(|node| &node.resolved().content) {
-        Some(Content::Sequence { entries, .. }) => entries.iter().collect(),
-        _ => Vec::new(),
-    };
-    let mut edits = Vec::new();
-    let mut new = EntryChange::default();
-    for (cluster, ports) in wanted {
-        let text = |node: &Node<'_>, key: &str| node.get(key).and_then(Node::text).map(str::to_owned).filter(|text| !text.is_empty());
-        let found = present.iter().find(|node| text(node, "name").as_ref() == Some(&cluster.1) && text(node, "namespace") == cluster.0);
-        match found.and_then(|node| node.get("nodePorts")) {
-            Some(node) => match single_ports(node, ports) {
-                Some(singles) => edits.extend(singles.into_iter().map(|(node, port)| (place(node), port.to_string()))),
-                None => edits.push((place(node), flow(ports))),
-            },
-            None => new.appended.push(entry(cluster, ports)),
-        }
-    }
-    if new.is_empty() {
-        return edits;
-    }
-    match spec.filter(|spec| matches!(spec.resolved().content, Content::Mapping { .. })) {
-        Some(spec) if !spec.entries().is_empty() => edits.extend(new.edits(tree, spec, "pinned")),
-        Some(spec) => edits.push((place(spec), json!({"pinned": new.appended}).to_string())),
-        None => {
-            let at = crate::krm::lines::next_line(whole, place(&tree.node).end);
-            let newline = if whole.get(..at).is_some_and(|text| text.ends_with('\n')) { "" } else { "\n" };
-            let mut text = format!("{newline}spec:\n  pinned:\n");
-            crate::krm::write::sequence(&mut text, &new.appended, 2);
-            edits.push((at..at, text));
-        }
-    }
-    edits
-}
-
-/// The ports that differ, if all that is there is a port for each node of each shard.
-fn single_ports<'n, 't>(node: &'n Node<'t>, ports: &[Vec<u16>]) -> Option<Vec<(&'n Node<'t>, u16)>> {
-    let entries = |node: &'n Node<'t>| match &node.resolved().content {
-        Content::Sequence { entries, .. } => Some(entries),
-        _ => None,
-    };
-    let shards = entries(node)?;
-    let mut differing = Vec::new();
-    if shards.len() != ports.len() {
-        return None;
-    }
-    for (shard, ports) in shards.iter().zip(ports) {
-        let nodes = entries(shard)?;
-        if nodes.len() != ports.len() {
-            return None;
-        }
-        for (node, port) in nodes.iter().zip(ports) {
-            if node.text()? != port.to_string() {
-                differing.push((node, *port));
-            }
-        }
-    }
-    Some(differing)
-}
-
-fn entry(cluster: &Cluster, ports: &[Vec<u16>]) -> Value {
-    match &cluster.0 {
-        Some(namespace) => json!({"name": cluster.1, "namespace": namespace, "nodePorts": ports}),
-        None => json!({"name": cluster.1, "nodePorts": ports}),
-    }
-}
-
-fn flow(ports: &[Vec<u16>]) -> String {
-    let list = |ports: &Vec<u16>| format!("[{}]", ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", "));
-    let lists: Vec<String> = ports.iter().map(list).collect();
-    format!("[{}]", lists.join(", "))
 }

@@ -1,5 +1,6 @@
 //! `render`: plain manifests in, plain manifests out.
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use crate::api::Listeners;
 use crate::finding::{Finding, any_error};
 use crate::function;
 use crate::krm::{manifests, write};
+use crate::manifests::{EditedCluster, edited_clusters};
 use crate::rule::Rule;
 
 /// Where the objects go.
@@ -18,16 +20,19 @@ pub(super) struct Target {
     pub(super) in_list: bool,
     pub(super) output: Option<PathBuf>,
     pub(super) check: bool,
+    pub(super) in_place: bool,
 }
 
 pub(super) fn run(input: &Input, target: &Target, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
-    let objects::Loaded { files, config, mut exposure } = objects::load(input);
+    let objects::Loaded { files, config, mut exposure } = objects::load_beside(input, target.output.as_deref());
     if !target.in_list && exposure.config.listeners == Listeners::Gateway && !any_error(&exposure.findings) {
         let message = "`emit.listeners: Gateway` changes a Gateway that is in the manifests, and `render` changes no manifests: use `ListenerSet`, or run the function by kustomize or kpt";
         exposure.findings.push(Finding::error(Rule::WrongValue, message).at("spec.emit.listeners"));
     }
-    if any_error(&exposure.findings) {
-        findings::print(&exposure.findings, err)?;
+    let mut found = std::mem::take(&mut exposure.findings);
+    let clusters = if any_error(&found) || target.in_list { Vec::new() } else { edited_clusters(&files, &exposure, &mut found) };
+    if any_error(&found) {
+        findings::print(&found, err)?;
         return Ok(FAILED);
     }
     if target.in_list {
@@ -37,25 +42,71 @@ pub(super) fn run(input: &Input, target: &Target, out: &mut dyn Write, err: &mut
         findings::print(&output.findings, err)?;
         return Ok(if output.failed() { FAILED } else { 0 });
     }
-    findings::print(&exposure.findings, err)?;
-    let mut text = String::new();
-    for object in exposure.rendered() {
-        if !text.is_empty() {
-            text.push_str("---\n");
-        }
-        write::mapping(&mut text, &object, 0);
+    let (in_place, printed): (Vec<_>, Vec<_>) = clusters.into_iter().partition(|_| target.in_place);
+    let sources = changed_files(&files, &in_place, &mut found);
+    findings::print(&found, err)?;
+    if any_error(&found) {
+        return Ok(FAILED);
     }
-    match &target.output {
-        None => out.write_all(text.as_bytes())?,
-        Some(path) if target.check => return check(path, &text, out, err),
-        Some(path) => {
-            if let Err(finding) = files::write(path, &text) {
-                findings::print(&[*finding], err)?;
-                return Ok(FAILED);
-            }
+    let objects = exposure.rendered().into_iter().map(|object| {
+        let mut text = String::new();
+        write::mapping(&mut text, &object, 0);
+        text
+    });
+    let mut text = String::new();
+    for document in printed.into_iter().map(|cluster| cluster.text).chain(objects) {
+        if !text.is_empty() {
+            text.push_str(if text.ends_with('\n') { "---\n" } else { "\n---\n" });
+        }
+        text.push_str(&document);
+    }
+    let Some(path) = &target.output else {
+        out.write_all(text.as_bytes())?;
+        return write(&sources, err);
+    };
+    let mut all = sources;
+    all.push((path.clone(), text));
+    if !target.check {
+        return write(&all, err);
+    }
+    let mut code = 0;
+    for (path, text) in &all {
+        code = code.max(check(path, text, out, err)?);
+    }
+    Ok(code)
+}
+
+fn write(files: &[(PathBuf, String)], err: &mut dyn Write) -> io::Result<u8> {
+    for (path, text) in files {
+        if let Err(finding) = files::write(path, text) {
+            findings::print(&[*finding], err)?;
+            return Ok(FAILED);
         }
     }
     Ok(0)
+}
+
+/// The files of edited clusters, each with its new text.
+fn changed_files(files: &[File], edited: &[EditedCluster], findings: &mut Vec<Finding>) -> Vec<(PathBuf, String)> {
+    let mut changed = Vec::new();
+    for file in files {
+        let mut text = file.text.clone();
+        let mut clusters: Vec<&EditedCluster> = edited.iter().filter(|cluster| cluster.source == file.name).collect();
+        // From the end, so that the places before stay what they are.
+        clusters.sort_by_key(|cluster| Reverse(cluster.place.start));
+        for cluster in &clusters {
+            text.replace_range(cluster.place.clone(), &cluster.text);
+        }
+        match clusters.first() {
+            Some(cluster) if file.name == "-" => {
+                let message = format!("{} came from standard input, and cannot be written back: name its file", cluster.cluster);
+                findings.push(Finding::error(Rule::File, message));
+            }
+            Some(_) => changed.push((PathBuf::from(&file.name), text)),
+            None => {}
+        }
+    }
+    changed
 }
 
 /// Compares what would be written with what is there.

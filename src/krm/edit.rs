@@ -53,7 +53,7 @@ impl Edits {
 }
 
 /// Whether the first line ends as on Windows.
-fn has_crlf(text: &str) -> bool {
+pub(crate) fn has_crlf(text: &str) -> bool {
     memchr::memchr(b'\n', text.as_bytes()).is_some_and(|at| at > 0 && text.as_bytes().get(at.saturating_sub(1)) == Some(&b'\r'))
 }
 

@@ -84,7 +84,7 @@ impl EntryChange {
 
 /// Past the last line of a node whose keys or dashes stand in `column`: with the blank lines behind it where they are part
 /// of its last text.
-fn lines_end(text: &str, node: &Node<'_>, column: usize) -> usize {
+pub(super) fn lines_end(text: &str, node: &Node<'_>, column: usize) -> usize {
     tail_end(text, next_line(text, node.span.end), column, ends_in_blank_lines(text, node))
 }
 
@@ -103,7 +103,7 @@ fn ends_in_blank_lines(text: &str, node: &Node<'_>) -> bool {
 }
 
 /// Column of a key, or of an anchor before it: what stands to the left are blanks, and dashes of the lists that it is in.
-fn column_of(text: &str, at: usize) -> usize {
+pub(super) fn column_of(text: &str, at: usize) -> usize {
     let start = line_start(text, at);
     let line = text.as_bytes().get(start..at).unwrap_or_default();
     let mut column = 0usize;

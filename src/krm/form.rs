@@ -101,6 +101,10 @@ pub(super) fn list_under(
             let (open, close) = (node.span.start, node.span.end.saturating_sub(1));
             Ok((flow_entries(text, open, entries), Place::Brackets { open, close }))
         }
+        // What is put between brackets of a flow mapping leaves everything before them as it is.
+        Content::Sequence { .. } if in_flow && text.get(node.span.clone()).is_some_and(|list| list.starts_with('[')) => {
+            Ok((Vec::new(), Place::Brackets { open: node.span.start, close: node.span.end.saturating_sub(1) }))
+        }
         Content::Sequence { .. } => Ok((Vec::new(), empty(text, key, value, in_flow)?)),
         Content::Scalar { .. } if matches!(node.value(), Ok(serde_json::Value::Null)) => {
             Ok((Vec::new(), empty(text, key, value, in_flow)?))

@@ -24,6 +24,22 @@ pub fn documents(text: &str) -> Vec<Range<usize>> {
     documents
 }
 
+/// The document that starts at a byte of the text, without the markers around it.
+#[must_use]
+pub fn content_of(text: &str, start: usize) -> Range<usize> {
+    let rest = text.get(start..).unwrap_or_default();
+    let body = match rest.lines().next() {
+        Some(first) if is_marker(first, "---") => {
+            let behind = rest.get(3..).unwrap_or_default().trim_start_matches([' ', '\t']);
+            behind.strip_prefix("\r\n").or_else(|| behind.strip_prefix('\n')).unwrap_or(behind)
+        }
+        _ => rest,
+    };
+    let lines = body.split_inclusive('\n').take_while(|line| !is_marker(line, "---") && !is_marker(line, "..."));
+    let start = text.len().saturating_sub(body.len());
+    start..start.saturating_add(lines.map(str::len).sum())
+}
+
 /// Whether a line starts or ends a document.
 #[must_use]
 pub fn is_marker(line: &str, mark: &str) -> bool {
@@ -55,6 +71,10 @@ mod tests {
         let text = "# head\n---\na: 1\n---\n# nothing\n--- # c\nb: 2\n...\n";
         let found: Vec<&str> = documents(text).into_iter().map(|r| text.get(r).unwrap_or_default()).collect();
         assert_eq!(found, ["---\na: 1\n", "--- # c\nb: 2\n...\n"]);
+        let contents: Vec<&str> = documents(text).into_iter().filter_map(|r| text.get(content_of(text, r.start))).collect();
+        assert_eq!(contents, ["a: 1\n", "# c\nb: 2\n"]);
+        assert_eq!(content_of("---\r\n# own\r\na: 1", 0), 5..16);
+        assert_eq!(content_of("--- {a: 1}\n", 0), 4..11);
         assert_eq!(documents("--- {a: 1}\n").len(), 1);
         assert_eq!(documents("").len(), 0);
         assert_eq!(documents("%YAML 1.2\n# c\n---\na: 1\n...\n%YAML 1.2\n---\nb: 2\n").len(), 2);

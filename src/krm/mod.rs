@@ -6,6 +6,7 @@ pub mod edit;
 pub mod entries;
 mod form;
 mod item;
+pub mod keys;
 pub mod lines;
 pub mod list;
 pub mod manifests;

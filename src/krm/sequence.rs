@@ -133,6 +133,9 @@ impl Sequence<'_> {
     /// `brackets`: from the opening to the closing one.
     fn in_flow(&self, brackets: Range<usize>, change: &Entries<'_>) -> Replacements {
         let mut edits = Vec::new();
+        if self.entries.is_empty() && change.appended.is_empty() {
+            return edits;
+        }
         for (index, _, value) in &change.replaced {
             edits.extend(self.entries.get(*index).map(|entry| (entry.clone(), json_text(value))));
         }

@@ -133,7 +133,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The node at a path such as `spec.clusters[0].externalAccess`, or the deepest one on the way to it.
+    /// The node at a path such as `spec.clusters[0].externalAccess`, or the deepest one on the way to it. A value that is not
+    /// written out has no place: its key stands for it, or the list that it is in.
     #[must_use]
     pub fn nearest(&self, path: &str) -> &Node<'a> {
         let mut node = self;
@@ -143,11 +144,11 @@ impl<'a> Node<'a> {
                     Content::Sequence { entries, .. } => entries.get(index),
                     _ => None,
                 },
-                _ => node.get(step),
+                _ => node.entry(step).map(|(key, value)| if value.span.is_empty() { key } else { value }),
             };
             match next {
-                Some(next) => node = next,
-                None => return node,
+                Some(next) if !next.span.is_empty() => node = next,
+                _ => return node,
             }
         }
         node

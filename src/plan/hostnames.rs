@@ -69,6 +69,12 @@ impl HostnamePrefix {
         let ok = !text.is_empty() && text.bytes().all(inner) && !text.starts_with('-') && !text.ends_with('-');
         ok.then(|| HostnamePrefix(text.to_owned()))
     }
+
+    /// The prefix.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 impl Default for HostnamePrefix {

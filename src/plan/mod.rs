@@ -5,16 +5,20 @@
 
 #![deny(clippy::arithmetic_side_effects)]
 
+mod client_ports;
+mod earlier;
 mod hostnames;
 mod names;
 mod node;
 mod ports;
 mod shard;
 
+pub use client_ports::ClientPorts;
+pub use earlier::{base_that_gives, stride_that_gives};
 pub use hostnames::{Domain, Hostname, HostnamePrefix};
 pub use names::{
-    ClusterName, SNI_LISTENER, bootstrap_name, external_name, listener_name, listener_set_name, longest_cluster_name, node_name, port_name,
-    route_name, service_name,
+    ClusterName, SNI_LISTENER, bootstrap_name, external_name, headless_name, last_service_name, listener_name, listener_set_name,
+    longest_cluster_name, node_name, node_service_name, port_name, route_name, service_name,
 };
 pub use node::Node;
 pub use ports::{CLIENT_PORT, NodePortSource, Port, PortRange, Ports, Stride, port_at};
@@ -83,6 +87,30 @@ pub struct Cluster {
     pub domain: Option<Domain>,
     /// First label of the hostnames.
     pub hostname_prefix: HostnamePrefix,
+    /// What the Services stand for.
+    pub services: Services,
+}
+
+/// What the Services of a cluster stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Services {
+    /// A shard each, with a port for each of its nodes.
+    PerShard,
+    /// A node each: for pods whose ports are not told apart by name.
+    PerNode,
+}
+
+impl Cluster {
+    /// Whether each node has a hostname of its own, and not its shard's: where nodes are told apart by nothing but their names, and
+    /// where each is at an address of its own.
+    #[must_use]
+    pub fn has_node_hostnames(&self) -> bool {
+        match self.ports {
+            Ports::Sni { .. } => true,
+            Ports::ServicePorts => self.services == Services::PerNode,
+            Ports::Listeners { .. } | Ports::NodePorts { .. } => false,
+        }
+    }
 }
 
 /// Everything that is known of a cluster's way to the outside before it runs.
@@ -125,6 +153,12 @@ impl Plan {
         }
         let shards = (0..cluster.topology.shards).map(|shard| Shard::new(&cluster, shard)).collect();
         Ok(Plan { cluster, shards })
+    }
+
+    /// The client ports of all nodes as one rule, as far as there is one; nothing if one of them is not known.
+    #[must_use]
+    pub fn client_ports(&self) -> Option<ClientPorts> {
+        ClientPorts::of(self)
     }
 
     /// All nodes, shard by shard.

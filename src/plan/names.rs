@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::{Services, Topology};
+
 /// Longest name of a Service (DNS label, RFC 1035).
 const LABEL: usize = 63;
 
@@ -50,6 +52,18 @@ pub fn route_name(cluster: &str, shard: u32, node: u32) -> String {
     format!("valkey-{cluster}-{shard}-{node}")
 }
 
+/// The Service of a node that has one of its own: `valkey-C-s-n`, as its workload and its route.
+#[must_use]
+pub fn node_service_name(cluster: &str, shard: u32, node: u32) -> String {
+    route_name(cluster, shard, node)
+}
+
+/// The headless Service that the operator makes for a cluster: `valkey-C`.
+#[must_use]
+pub fn headless_name(cluster: &str) -> String {
+    format!("valkey-{cluster}")
+}
+
 /// The Service over all nodes: `valkey-C-bootstrap`.
 #[must_use]
 pub fn bootstrap_name(cluster: &str) -> String {
@@ -83,10 +97,20 @@ pub fn port_name(node: u32) -> String {
     format!("vk-n{node}")
 }
 
-/// The longest cluster name with which the Services of `shards` shards have names of at most 63 characters.
+/// The longest Service name of a cluster: that of its last shard, or of its last node.
 #[must_use]
-pub fn longest_cluster_name(shards: u32) -> usize {
-    LABEL.saturating_sub(service_name("", shards.saturating_sub(1)).len())
+pub fn last_service_name(cluster: &str, topology: Topology, services: Services) -> String {
+    let (shard, node) = (topology.shards().saturating_sub(1), topology.nodes_per_shard().saturating_sub(1));
+    match services {
+        Services::PerShard => service_name(cluster, shard),
+        Services::PerNode => node_service_name(cluster, shard, node),
+    }
+}
+
+/// The longest cluster name with which all Services have names of at most 63 characters.
+#[must_use]
+pub fn longest_cluster_name(topology: Topology, services: Services) -> usize {
+    LABEL.saturating_sub(last_service_name("", topology, services).len())
 }
 
 #[cfg(test)]
@@ -104,7 +128,11 @@ mod tests {
     #[test]
     fn the_longest_name_shrinks_with_the_digits_of_the_last_shard() {
         for (shards, longest) in [(1, 48), (10, 48), (11, 47), (100, 47), (101, 46)] {
-            assert_eq!(longest_cluster_name(shards), longest, "{shards} shards");
+            assert_eq!(longest_cluster_name(Topology::new(shards, 0).unwrap(), Services::PerShard), longest, "{shards} shards");
+        }
+        for (shards, replicas, longest) in [(1, 0, 52), (10, 9, 52), (11, 9, 51), (11, 10, 50)] {
+            let topology = Topology::new(shards, replicas).unwrap();
+            assert_eq!(longest_cluster_name(topology, Services::PerNode), longest, "{shards} shards, {replicas} replicas");
         }
     }
 

@@ -1,6 +1,8 @@
 //! One node: a Valkey server with a port of its own.
 
-use super::{CLIENT_PORT, Cluster, Hostname, Port, Ports, node_name, port_at, port_name, route_name};
+use super::{
+    CLIENT_PORT, Cluster, Hostname, Port, Ports, Services, node_name, node_service_name, port_at, port_name, route_name, service_name,
+};
 
 /// A Valkey server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,11 +15,13 @@ pub struct Node {
     pub name: String,
     /// Name of its route.
     pub route: String,
-    /// Name of its port on the shard's Service.
+    /// Name of the Service that leads to it: its shard's, or its own.
+    pub service: String,
+    /// Name of its port on the Service.
     pub port_name: String,
-    /// Its port on the shard's Service: 6379 + index.
+    /// Its port on the Service: 6379 + index.
     pub service_port: u16,
-    /// The name that it announces, if the cluster has a domain: its shard's, or its own where nodes are told apart by name.
+    /// The name that it announces, if the cluster has a domain: its shard's, or its own see [`Cluster::has_node_hostnames`].
     pub hostname: Option<Hostname>,
     /// The port of the Gateway that leads to it, if there is a Gateway.
     pub listener_port: Option<Port>,
@@ -42,9 +46,12 @@ impl Node {
             Ports::NodePorts { read_back } => node_port.or_else(|| read_back.get(&(shard, index)).copied()),
             Ports::ServicePorts => Port::new(u64::from(service_port)),
         };
-        let hostname = cluster.domain.as_ref().map(|domain| match &cluster.ports {
-            Ports::Sni { .. } => Hostname::of_node(&cluster.hostname_prefix, shard, index, domain),
-            _ => Hostname::of_shard(&cluster.hostname_prefix, shard, domain),
+        let hostname = cluster.domain.as_ref().map(|domain| {
+            if cluster.has_node_hostnames() {
+                Hostname::of_node(&cluster.hostname_prefix, shard, index, domain)
+            } else {
+                Hostname::of_shard(&cluster.hostname_prefix, shard, domain)
+            }
         });
         let name = cluster.name.as_str();
         Node {
@@ -52,6 +59,10 @@ impl Node {
             index,
             name: node_name(name, shard, index),
             route: route_name(name, shard, index),
+            service: match cluster.services {
+                Services::PerShard => service_name(name, shard),
+                Services::PerNode => node_service_name(name, shard, index),
+            },
             port_name: port_name(index),
             service_port,
             hostname,

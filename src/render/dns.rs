@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::DNS_ENDPOINT;
 use super::metadata::extension;
-use crate::plan::{Hostname, Ports, Shard, external_name};
+use crate::plan::{Hostname, Shard, external_name};
 use crate::validate::Exposed;
 
 const HOSTNAME: &str = "external-dns.alpha.kubernetes.io/hostname";
@@ -22,15 +22,21 @@ pub(super) fn annotate(annotations: &mut BTreeMap<String, String>, hostname: Opt
 /// A record for each announced hostname, by type of its targets.
 pub(super) fn endpoint(exposed: &Exposed) -> Value {
     let mut endpoints = Vec::new();
+    let mut record = |name: &Hostname, target_for: &dyn Fn(&str) -> String| {
+        let mut targets: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for target in exposed.access.dns_targets.iter().flatten() {
+            let target = target_for(target);
+            targets.entry(record_type(&target)).or_default().push(target);
+        }
+        let entry = |(record, targets)| json!({"dnsName": name.as_str(), "recordType": record, "targets": targets});
+        endpoints.extend(targets.into_iter().map(entry));
+    };
     for shard in &exposed.plan.shards {
-        for name in names(exposed, shard) {
-            let mut targets: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-            for target in exposed.access.dns_targets.iter().flatten() {
-                let target = exposed.annotation_for(target, shard);
-                targets.entry(record_type(&target)).or_default().push(target);
-            }
-            endpoints
-                .extend(targets.into_iter().map(|(record, targets)| json!({"dnsName": name, "recordType": record, "targets": targets})));
+        if exposed.plan.cluster.has_node_hostnames() {
+            let named = shard.nodes.iter().filter_map(|node| Some((node, node.hostname.as_ref()?)));
+            named.for_each(|(node, name)| record(name, &|target| exposed.annotation_for_node(target, node)));
+        } else if let Some(name) = &shard.hostname {
+            record(name, &|target| exposed.annotation_for(target, shard));
         }
     }
     json!({
@@ -43,9 +49,10 @@ pub(super) fn endpoint(exposed: &Exposed) -> Value {
 
 /// The names that the nodes of a shard announce.
 pub(super) fn names(exposed: &Exposed, shard: &Shard) -> Vec<String> {
-    match exposed.plan.cluster.ports {
-        Ports::Sni { .. } => shard.nodes.iter().filter_map(|node| node.hostname.as_ref().map(ToString::to_string)).collect(),
-        _ => shard.hostname.iter().map(ToString::to_string).collect(),
+    if exposed.plan.cluster.has_node_hostnames() {
+        shard.nodes.iter().filter_map(|node| node.hostname.as_ref().map(ToString::to_string)).collect()
+    } else {
+        shard.hostname.iter().map(ToString::to_string).collect()
     }
 }
 

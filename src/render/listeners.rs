@@ -56,11 +56,26 @@ pub fn gateway_listener_prefix(namespace: Option<&str>, cluster: &str, gateway_e
     }
 }
 
+/// Whether a listener's name is one that a cluster with this prefix gives.
+#[must_use]
+pub fn is_gateway_listener(name: &str, prefix: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let rest = name.strip_prefix(prefix);
+    rest.is_some_and(|rest| rest == "sni" || rest.split_once('-').is_some_and(|(shard, node)| is_number(shard) && is_number(node)))
+}
+
+/// What the names of an exposed cluster's listeners on its Gateway begin with.
+#[must_use]
+pub fn gateway_listener_prefix_of(exposed: &Exposed) -> String {
+    let elsewhere = exposed.gateway.as_ref().is_some_and(|gateway| gateway.namespace.is_some());
+    gateway_listener_prefix(exposed.namespace(), exposed.name(), elsewhere)
+}
+
 /// The listener of a node on its Gateway; with SNI all nodes have the same.
 #[must_use]
 pub fn gateway_listener(exposed: &Exposed, node: &Node) -> Value {
     let elsewhere = exposed.gateway.as_ref().is_some_and(|gateway| gateway.namespace.is_some());
-    let prefix = gateway_listener_prefix(exposed.namespace(), exposed.name(), elsewhere);
+    let prefix = gateway_listener_prefix_of(exposed);
     let allowed = match exposed.namespace().filter(|_| elsewhere) {
         Some(namespace) => json!({"from": "Selector", "selector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}}),
         None => from_same(),

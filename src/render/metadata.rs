@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::plan::Node;
 use crate::validate::Exposed;
 
 /// Label with the cluster's name.
@@ -23,11 +24,16 @@ pub const EXTENSION_LABEL: &str = "fn.valkey.io/cluster";
 pub(super) struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) annotations: Option<BTreeMap<String, String>>,
-    labels: BTreeMap<String, String>,
+    pub(super) labels: BTreeMap<String, String>,
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     namespace: Option<String>,
 }
+
+/// Labels with the indexes of a node on objects that the operator does not know.
+pub const EXTENSION_SHARD_LABEL: &str = "fn.valkey.io/shard-index";
+/// See [`EXTENSION_SHARD_LABEL`].
+pub const EXTENSION_NODE_LABEL: &str = "fn.valkey.io/node-index";
 
 /// What an object stands for.
 #[derive(Clone, Copy)]
@@ -59,7 +65,8 @@ pub(super) fn metadata(exposed: &Exposed, name: String, component: &str, part: P
 /// Metadata of an object that is this program's alone.
 pub(super) fn extension(exposed: &Exposed, name: String) -> Metadata {
     let mut labels = exposed.labels.clone();
-    labels.retain(|key, _| key != CLUSTER_LABEL && key != SHARD_LABEL && key != NODE_LABEL);
+    let of_the_operator = [CLUSTER_LABEL, SHARD_LABEL, NODE_LABEL];
+    labels.retain(|key, _| !of_the_operator.contains(&key.as_str()) && !key.starts_with("fn.valkey.io/"));
     let own = [
         ("app.kubernetes.io/name", "valkey"),
         ("app.kubernetes.io/instance", exposed.name()),
@@ -70,6 +77,18 @@ pub(super) fn extension(exposed: &Exposed, name: String) -> Metadata {
     ];
     labels.extend(own.map(|(key, value)| (key.to_owned(), value.to_owned())));
     Metadata { annotations: None, labels, name, namespace: exposed.plan.cluster.namespace.clone() }
+}
+
+/// Metadata of what leads to one node, where the operator knows nothing of external access.
+pub(super) fn node_extension(exposed: &Exposed, name: String, node: &Node) -> Metadata {
+    let mut meta = extension(exposed, name);
+    let own = [
+        ("app.kubernetes.io/component", "valkey-cluster".to_owned()),
+        (EXTENSION_SHARD_LABEL, node.shard.to_string()),
+        (EXTENSION_NODE_LABEL, node.index.to_string()),
+    ];
+    meta.labels.extend(own.map(|(key, value)| (key.to_owned(), value)));
+    meta
 }
 
 /// What the operator puts on the shard's pods: these two keys and no others, whatever labels the user has.

@@ -1,4 +1,4 @@
-//! One route for each node, from the Gateway to the node's port on its shard's Service: a TCPRoute on a listener of the node's
+//! One route for each node, from the Gateway to the node's port on its Service: a TCPRoute on a listener of the node's
 //! own, or a TLSRoute that is chosen by the node's name.
 
 use std::collections::BTreeMap;
@@ -7,18 +7,18 @@ use gateway_api::apis::experimental::tcproutes::{TcpRouteParentRefs, TcpRouteRul
 use serde_json::{Map, Value, json};
 
 use super::listeners::{GROUP, part_of};
-use super::metadata::{Part, metadata};
+use super::metadata::{Part, metadata, node_extension};
 use super::{Gvk, LISTENER_SET, TLS_ROUTE, dns};
 use crate::api::{Dns, Listeners};
-use crate::plan::{Node, Ports, SNI_LISTENER, Shard, listener_name, listener_set_name};
+use crate::plan::{Node, Ports, SNI_LISTENER, listener_name, listener_set_name};
 use crate::validate::{Config, Exposed, Gateway};
 
-pub(super) fn route(exposed: &Exposed, gateway: &Gateway, config: &Config, version: Gvk, shard: &Shard, node: &Node) -> Value {
+pub(super) fn route(exposed: &Exposed, gateway: &Gateway, config: &Config, version: Gvk, node: &Node) -> Value {
     let spec = TcpRouteSpec {
         parent_refs: Some(vec![parent(exposed, gateway, config, node)]),
         rules: vec![TcpRouteRules {
             backend_refs: vec![TcpRouteRulesBackendRefs {
-                name: shard.service.clone(),
+                name: node.service.clone(),
                 port: Some(i32::from(node.service_port)),
                 ..TcpRouteRulesBackendRefs::default()
             }],
@@ -34,7 +34,11 @@ pub(super) fn route(exposed: &Exposed, gateway: &Gateway, config: &Config, versi
     if let Ok(Value::Object(spec)) = serde_json::to_value(spec) {
         full.extend(spec);
     }
-    let mut meta = metadata(exposed, node.route.clone(), "valkey-cluster", Part::Node(node.shard, node.index));
+    let mut meta = if config.is_operator_managed() {
+        node_extension(exposed, node.route.clone(), node)
+    } else {
+        metadata(exposed, node.route.clone(), "valkey-cluster", Part::Node(node.shard, node.index))
+    };
     if config.dns == Dns::ExternalDNS && version != TLS_ROUTE {
         let mut annotations = BTreeMap::new();
         dns::annotate(&mut annotations, node.hostname.as_ref());

@@ -21,34 +21,36 @@ pub(super) fn service(exposed: &Exposed, config: &Config, shard: &Shard) -> Valu
         dns::annotate(&mut annotations, shard.hostname.as_ref());
     }
     meta.annotations = (!annotations.is_empty()).then_some(annotations);
-    let access = &exposed.access;
-    let is_load_balancer = settings.service_type == ServiceType::LoadBalancer;
-    object(
-        &meta,
-        &ServiceSpec {
-            ports: Some(shard.nodes.iter().map(|node| port(exposed, node)).collect()),
-            selector: Some(selector(exposed, shard.index)),
-            type_: Some(settings.service_type.as_str().to_owned()),
-            external_traffic_policy: settings.traffic_policy.map(|policy| policy.as_str().to_owned()),
-            ip_family_policy: access.ip_family_policy.map(IpFamilyPolicy::as_str).map(str::to_owned),
-            load_balancer_class: access.load_balancer_class.clone().filter(|_| is_load_balancer),
-            load_balancer_source_ranges: access.load_balancer_source_ranges.clone().filter(|ranges| is_load_balancer && !ranges.is_empty()),
-            allocate_load_balancer_node_ports: access.allocate_load_balancer_node_ports.filter(|_| is_load_balancer),
-            ..ServiceSpec::default()
-        },
-    )
+    let ports = shard.nodes.iter().map(|node| port(exposed, node, &node.port_name)).collect();
+    object(&meta, &ServiceSpec { ports: Some(ports), selector: Some(selector(exposed, shard.index)), ..settings_of(exposed) })
 }
 
-fn object(metadata: &Metadata, spec: &ServiceSpec) -> Value {
+/// What the user's settings say of a Service that leads to nodes.
+pub(super) fn settings_of(exposed: &Exposed) -> ServiceSpec {
+    let (settings, access) = (&exposed.service, &exposed.access);
+    let is_load_balancer = settings.service_type == ServiceType::LoadBalancer;
+    ServiceSpec {
+        type_: Some(settings.service_type.as_str().to_owned()),
+        external_traffic_policy: settings.traffic_policy.map(|policy| policy.as_str().to_owned()),
+        ip_family_policy: access.ip_family_policy.map(IpFamilyPolicy::as_str).map(str::to_owned),
+        load_balancer_class: access.load_balancer_class.clone().filter(|_| is_load_balancer),
+        load_balancer_source_ranges: access.load_balancer_source_ranges.clone().filter(|ranges| is_load_balancer && !ranges.is_empty()),
+        allocate_load_balancer_node_ports: access.allocate_load_balancer_node_ports.filter(|_| is_load_balancer),
+        ..ServiceSpec::default()
+    }
+}
+
+pub(super) fn object(metadata: &Metadata, spec: &ServiceSpec) -> Value {
     json!({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec})
 }
 
-fn port(exposed: &Exposed, node: &Node) -> ServicePort {
+/// The port of a node. `target`: the name that its pod gives the port.
+pub(super) fn port(exposed: &Exposed, node: &Node, target: &str) -> ServicePort {
     let has_node_ports = exposed.service.service_type != ServiceType::ClusterIp;
     ServicePort {
         name: Some(node.port_name.clone()),
         port: i32::from(node.service_port),
-        target_port: Some(IntOrString::String(node.port_name.clone())),
+        target_port: Some(IntOrString::String(target.to_owned())),
         node_port: node.node_port.filter(|_| has_node_ports).map(|port| i32::from(port.get())),
         ..ServicePort::default()
     }

@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 
 use super::access::{self, Fields};
 use super::spellings::{self, AccessPlace};
-use super::{Config, Exposed, Observed, shape};
+use super::{Config, Exposed, Observed, Origin, announce, server, shape};
 use crate::api::{EndpointType, ExternalAccess, Routes, ServiceType, VALKEY_API, extension_fields};
 use crate::finding::Finding;
 use crate::krm::annotations::PATH;
 use crate::object::Object;
-use crate::plan::{self, ADVISED_NODES, ClusterName, MAX_NODES, MAX_REPLICAS, MAX_SHARDS, Plan, PortOutOfRange, Ports, Topology};
+use crate::plan::{self, ADVISED_NODES, ClusterName, MAX_NODES, MAX_REPLICAS, MAX_SHARDS, Plan, PortOutOfRange, Ports, Services, Topology};
 use crate::rule::Rule;
 
 /// Longest name of a StatefulSet whose pods can carry their revision label (63, less a hash and a hyphen).
@@ -23,13 +23,21 @@ const MAX_SPECS: u64 = 256 * 1024 * 1024;
 /// What is to be exposed of a cluster: nothing if its external access is off or if anything is wrong, which `findings` says.
 pub fn cluster(object: &Object, config: &Config, schema: &Value, observed: &Observed, findings: &mut Vec<Finding>) -> Option<Exposed> {
     let mut own = Vec::new();
-    let exposed = read(object, config, schema, observed, &mut own);
+    let origin = Origin::new(object, config);
+    let exposed = read(object, config, schema, observed, &mut own, &origin);
     let exposed = exposed.filter(|_| !crate::finding::any_error(&own));
-    findings.extend(own.into_iter().map(|finding| object.finding(finding)));
+    findings.extend(own.into_iter().map(|finding| origin.attribute(object.finding(finding))));
     exposed
 }
 
-fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, findings: &mut Vec<Finding>) -> Option<Exposed> {
+fn read(
+    object: &Object,
+    config: &Config,
+    schema: &Value,
+    observed: &Observed,
+    findings: &mut Vec<Finding>,
+    origin: &Origin,
+) -> Option<Exposed> {
     if object.reference.api_version != VALKEY_API {
         let message = format!(
             "version {} of ValkeyCluster is not known, nothing is rendered for it: only {VALKEY_API} is",
@@ -45,10 +53,9 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
             findings.push(Finding::error(Rule::WrongType, message).at(field).current(value.clone()));
         }
     }
-    let empty = Map::new();
-    let spec = match object.value.get("spec") {
-        Some(Value::Object(spec)) => spec,
-        None | Some(Value::Null) => &empty,
+    let spec = &match object.value.get("spec") {
+        Some(Value::Object(spec)) => server::without_patch(spec),
+        None | Some(Value::Null) => Map::new(),
         Some(other) => {
             let message = format!("must be a mapping, got {}", shape::shown(other));
             findings.push(Finding::error(Rule::WrongType, message).at("spec"));
@@ -57,7 +64,7 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
     };
     let place = spellings::external_access(spec, findings);
     let path = place.as_ref().map_or("spec.externalAccess", |place| place.path);
-    let access = effective_access(place, config.defaults_for(object), schema, findings);
+    let access = effective_access(place, config.defaults_for(object).map(|(_, access)| access), schema, findings);
     if access.enabled != Some(true) {
         return None;
     }
@@ -70,14 +77,17 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
     let gateway = access::gateway(&access, &mut fields);
     let (domain, hostname_prefix) = access::hostnames(&access, topology, sni, &mut fields);
     let stride = topology.and_then(|topology| access::stride(&access, topology, &mut fields));
-    let key = (object.reference.namespace.clone(), object.reference.name.clone());
     let mut known = observed.node_ports.clone();
-    known.extend(config.pinned.get(&key).into_iter().flatten().map(|(at, port)| (*at, *port)));
+    known.extend(config.pinned_for(object));
     let node_ports = access::node_ports(&access, &service, known, &mut fields);
-    let name = name(&object.reference.name, topology, findings);
+    let services = if config.is_operator_managed() { Services::PerNode } else { Services::PerShard };
+    let name = name(&object.reference.name, topology, services, findings);
+    if access.bootstrap_service == Some(true) {
+        bootstrap_name(&object.reference.name, findings);
+    }
     workload_name(&object.reference.name, spec, topology, findings);
     if sni {
-        sni_needs(tls, path, findings);
+        sni_needs(tls, access.preferred_endpoint_type, config, path, findings);
     }
     let ports = match &gateway {
         Some((_, base)) if sni => base.map(|port| Ports::Sni { port }),
@@ -99,9 +109,10 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
         node_ports: node_ports?,
         domain,
         hostname_prefix,
+        services,
     };
     let plan = Plan::new(cluster).map_err(|out| findings.push(port_out_of_range(&out, object, topology.nodes(), path, &access))).ok()?;
-    Some(Exposed {
+    let exposed = Exposed {
         plan,
         service,
         gateway: gateway.and_then(|(gateway, _)| gateway),
@@ -109,6 +120,7 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
         prefers_hostnames,
         tls,
         tls_secret: spellings::tls_secret(spec),
+        origin: origin.clone(),
         labels: object.labels(),
         spec: spec.clone(),
         object: object.reference.clone(),
@@ -119,7 +131,11 @@ fn read(object: &Object, config: &Config, schema: &Value, observed: &Observed, f
             .map(|key| (*key).to_owned())
             .collect(),
         order: object.order,
-    })
+    };
+    if let Some(who) = config.announce {
+        announce::needs(&exposed, who, path, findings);
+    }
+    Some(exposed)
 }
 
 /// The cluster's own fields over those of the functionConfig.
@@ -203,7 +219,7 @@ fn count(spec: &Map<String, Value>, key: &str, least: u32, most: u32, default: O
     number
 }
 
-fn name(name: &str, topology: Option<Topology>, findings: &mut Vec<Finding>) -> Option<ClusterName> {
+fn name(name: &str, topology: Option<Topology>, services: Services, findings: &mut Vec<Finding>) -> Option<ClusterName> {
     let parsed = ClusterName::new(name);
     if parsed.is_none() {
         let message = if name.is_empty() {
@@ -216,10 +232,15 @@ fn name(name: &str, topology: Option<Topology>, findings: &mut Vec<Finding>) -> 
         findings.push(Finding::error(Rule::ClusterName, message).at("metadata.name").current(name));
         return None;
     }
-    let shards = topology?.shards();
-    let longest = plan::longest_cluster_name(shards);
+    let topology = topology?;
+    let longest = plan::longest_cluster_name(topology, services);
     if name.len() > longest {
-        let first = (0..shards).map(|shard| plan::service_name(name, shard)).find(|service| service.len() > 63).unwrap_or_default();
+        let shards = topology.shards();
+        let first = match services {
+            Services::PerShard => (0..shards).map(|shard| plan::service_name(name, shard)).find(|service| service.len() > 63),
+            Services::PerNode => None,
+        };
+        let first = first.unwrap_or_else(|| plan::last_service_name(name, topology, services));
         let message = format!(
             "`{name}` has {} characters: Service `{first}` would have {}, and must have at most 63; with {shards} shard{} a name must have at most {longest}",
             name.len(),
@@ -229,6 +250,22 @@ fn name(name: &str, topology: Option<Topology>, findings: &mut Vec<Finding>) -> 
         findings.push(Finding::error(Rule::NameLength, message).at("metadata.name").current(name));
     }
     parsed
+}
+
+/// The Service over all nodes has a name that may be longer than those of the others.
+fn bootstrap_name(name: &str, findings: &mut Vec<Finding>) {
+    let service = plan::bootstrap_name(name);
+    let too_long = service.len().saturating_sub(63);
+    let said = findings.iter().any(|finding| finding.rule == Rule::NameLength);
+    if too_long > 0 && !said {
+        let message = format!(
+            "`{name}` has {} characters: Service `{service}` would have {}, and must have at most 63; with `bootstrapService` a name must have at most {}",
+            name.len(),
+            service.len(),
+            name.len().saturating_sub(too_long)
+        );
+        findings.push(Finding::error(Rule::NameLength, message).at("metadata.name").current(name));
+    }
 }
 
 /// The operator makes a StatefulSet for each node; a longer name is accepted, and then has no pods.
@@ -291,12 +328,22 @@ pub fn read_back(object: &Object) -> BTreeMap<(u32, u32), plan::Port> {
 }
 
 /// What it takes to tell nodes apart by name: TLS, and somebody who announces a name for each.
-fn sni_needs(tls: bool, path: &str, findings: &mut Vec<Finding>) {
+fn sni_needs(tls: bool, preferred: Option<EndpointType>, config: &Config, path: &str, findings: &mut Vec<Finding>) {
     if !tls {
         let message = "`emit.routes: TLSRoute` needs TLS on the cluster: the Gateway tells nodes apart by the name in the TLS handshake; turn TLS on, or use `TCPRoute`";
-        findings.push(Finding::error(Rule::SniNeeds, message).at("spec.tls"));
+        let field = if config.is_operator_managed() { "spec.networking.tls" } else { "spec.tls" };
+        findings.push(Finding::error(Rule::SniNeeds, message).at(field));
     }
-    let message = "the operator announces one hostname for each shard, and TLSRoutes need one for each node: it must announce `<hostnamePrefix>-<shard>-<node>.<domain>` for clients to find their way";
+    if config.is_operator_managed() {
+        return;
+    }
+    let by_address = match preferred {
+        Some(EndpointType::Hostname) => "",
+        _ => "; without `preferredEndpointType: hostname` clients are sent to addresses, which tell no Gateway where to",
+    };
+    let message = format!(
+        "the operator announces one hostname for each shard, and TLSRoutes need one for each node: it must announce `<hostnamePrefix>-<shard>-<node>.<domain>` for clients to find their way{by_address}"
+    );
     findings.push(Finding::warning(Rule::SniAnnouncement, message).at(format!("{path}.gateway")));
 }
 

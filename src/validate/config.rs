@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-use super::{flat, shape};
+use super::{announce, flat, shape};
 use crate::api::{
-    CONFIG_API, Certificates, Dns, ExposeValkey, ExternalAccess, IssuerRef, Listeners, Order, Pinned, Prune, Routes, Selector,
-    TcpRouteVersion,
+    Announce, CONFIG_API, Certificates, Dns, ExposeValkey, ExternalAccess, IssuerRef, Listeners, Mode, NodeAddressType, Order, Pinned,
+    Prune, Routes, Selector, TcpRouteVersion,
 };
-use crate::finding::Finding;
+use crate::finding::{FileRef, Finding, ObjectRef};
 use crate::object::Object;
 use crate::plan::Port;
 use crate::rule::Rule;
@@ -17,9 +17,24 @@ use crate::rule::Rule;
 /// NodePorts by shard and node, of clusters by namespace and name.
 type PinnedPorts = HashMap<(Option<String>, String), BTreeMap<(u32, u32), Port>>;
 
+/// Settings of `announce: Live`, checked.
+#[derive(Clone, Debug, Default)]
+pub struct LiveSettings {
+    /// Which addresses of Kubernetes nodes may be announced, if that is set.
+    pub node_address_types: Vec<NodeAddressType>,
+    /// User, Secret and key, if the controller is not to sign in as the operator's own user.
+    pub credentials: Option<(String, String, String)>,
+}
+
 /// Settings of the function, checked.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// The functionConfig, for findings.
+    pub(super) source: Option<Source>,
+    /// Who announces the nodes' addresses in OperatorManaged mode; nothing in Rendered mode.
+    pub announce: Option<Announce>,
+    /// What the controller is told.
+    pub live: LiveSettings,
     /// For which clusters what holds; the first that matches applies.
     pub rules: Vec<ClusterDefaults>,
     /// Version of TCPRoutes.
@@ -46,6 +61,13 @@ pub struct Config {
     pub cluster: Option<Object>,
 }
 
+/// The object that settings come from.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    pub(super) reference: ObjectRef,
+    pub(super) file: Option<FileRef>,
+}
+
 /// Settings for the clusters that a selector chooses.
 #[derive(Clone, Debug, Default)]
 pub struct ClusterDefaults {
@@ -57,6 +79,9 @@ pub struct ClusterDefaults {
 impl Default for Config {
     fn default() -> Self {
         Config {
+            source: None,
+            announce: None,
+            live: LiveSettings::default(),
             rules: Vec::new(),
             tcp_route: TcpRouteVersion::Auto,
             services: true,
@@ -74,9 +99,23 @@ impl Default for Config {
 }
 
 impl Config {
-    /// What holds for a cluster where it does not say it itself.
-    pub(super) fn defaults_for(&self, cluster: &Object) -> Option<&Value> {
-        self.rules.iter().find(|rule| rule.selects(cluster))?.access.as_ref()
+    /// Whether the operator knows nothing of external access, and each node has a Service of its own.
+    #[must_use]
+    pub fn is_operator_managed(&self) -> bool {
+        self.announce.is_some()
+    }
+
+    /// What holds for a cluster where it does not say it itself, and the index of the entry that says it.
+    pub(super) fn defaults_for(&self, cluster: &Object) -> Option<(usize, &Value)> {
+        let (index, rule) = self.rules.iter().enumerate().find(|(_, rule)| rule.selects(cluster))?;
+        Some((index, rule.access.as_ref()?))
+    }
+
+    /// The ports that are pinned for a cluster. An entry without namespace holds in each: manifests often leave it to Kustomize.
+    pub(super) fn pinned_for(&self, cluster: &Object) -> impl Iterator<Item = ((u32, u32), Port)> {
+        let of = |namespace: Option<String>| self.pinned.get(&(namespace, cluster.reference.name.clone()));
+        let ports = of(cluster.reference.namespace.clone()).or_else(|| of(None));
+        ports.into_iter().flatten().map(|(at, port)| (*at, *port))
     }
 }
 
@@ -110,14 +149,20 @@ pub fn config(object: Option<&Object>, findings: &mut Vec<Finding>) -> Config {
         }
     };
     findings.extend(own.into_iter().map(|finding| Finding { order: 0, ..object.finding(finding) }));
-    config
+    Config { source: Some(Source { reference: object.reference.clone(), file: object.file.clone() }), ..config }
 }
 
 fn from_value(value: &Value, findings: &mut Vec<Finding>) -> Config {
     let fitted = shape::fit(&shape::schema_of::<ExposeValkey>(), value, "", findings).unwrap_or_default();
     // What fits the schema fits the type: both come from the same definition.
     let spec = serde_json::from_value::<ExposeValkey>(fitted).unwrap_or_default().spec.unwrap_or_default();
+    let mode = spec.mode.unwrap_or_default();
+    let live = announce::settings(mode, spec.announce, spec.live, findings);
     let emit = spec.emit.unwrap_or_default();
+    if let (Mode::OperatorManaged, Some(true)) = (mode, emit.valkey_nodes) {
+        let message = "with `mode: OperatorManaged` the operator makes the ValkeyNodes, and none come out: take `emit.valkeyNodes` out";
+        findings.push(Finding::error(Rule::WrongValue, message).at("spec.emit.valkeyNodes").current(true));
+    }
     let rules = spec.clusters.unwrap_or_default().into_iter().map(|rule| ClusterDefaults {
         selector: rule.selector.unwrap_or_default(),
         access: rule.external_access.and_then(|access: ExternalAccess| serde_json::to_value(access).ok()),
@@ -130,10 +175,13 @@ fn from_value(value: &Value, findings: &mut Vec<Finding>) -> Config {
         findings.push(Finding::error(Rule::IssuerMissing, message).at("spec.certManager.issuerRef.name"));
     }
     Config {
+        source: None,
+        announce: (mode == Mode::OperatorManaged).then(|| spec.announce.unwrap_or_default()),
+        live,
         rules: rules.collect(),
         tcp_route: spec.gateway_api.unwrap_or_default().tcp_route.unwrap_or_default(),
         services: emit.services.unwrap_or(true),
-        valkey_nodes: emit.valkey_nodes.unwrap_or(true),
+        valkey_nodes: mode == Mode::Rendered && emit.valkey_nodes.unwrap_or(true),
         routes: emit.routes.unwrap_or_default(),
         listeners: emit.listeners.unwrap_or_default(),
         dns: emit.dns.unwrap_or_default(),

@@ -8,7 +8,9 @@ use crate::finding::Finding;
 use crate::rule::Rule;
 
 /// The flat keys, and the field of `spec` that each sets.
-pub(crate) const KEYS: [(&str, &str); 27] = [
+pub(crate) const KEYS: [(&str, &str); 29] = [
+    ("mode", "mode"),
+    ("announce", "announce"),
     ("enabled", "clusters.externalAccess.enabled"),
     ("serviceType", "clusters.externalAccess.serviceType"),
     ("externalTrafficPolicy", "clusters.externalAccess.externalTrafficPolicy"),
@@ -65,6 +67,11 @@ pub(super) fn to_expose_valkey(config_map: &Value, findings: &mut Vec<Finding>) 
         findings.push(Finding::error(Rule::UnknownField, message).at("binaryData"));
     }
     json!({"apiVersion": CONFIG_API, "kind": "ExposeValkey", "spec": spec})
+}
+
+/// The flat key that sets a field below `externalAccess`.
+pub(super) fn key_of(field: &str) -> Option<&'static str> {
+    KEYS.iter().find(|(_, path)| path.strip_prefix("clusters.externalAccess.") == Some(field)).map(|(key, _)| *key)
 }
 
 /// The schema of a field below `spec`; `clusters` goes on into its entries.

@@ -1,10 +1,13 @@
 //! From what users wrote to values that cannot be wrong. Every fault becomes a finding; none stops the others from being found.
 
 mod access;
+mod announce;
 mod cluster;
 mod config;
 mod flat;
 mod nearest;
+mod origin;
+pub mod server;
 mod shape;
 mod spellings;
 
@@ -13,7 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 pub use cluster::{cluster, read_back};
-pub use config::{Config, config};
+pub use config::{Config, LiveSettings, config};
+pub use origin::Origin;
 pub use shape::schema_of;
 
 use crate::api::{ExternalAccess, ServiceType, TrafficPolicy};
@@ -38,6 +42,8 @@ pub struct Exposed {
     pub gateway: Option<Gateway>,
     /// The cluster's own settings with those of the functionConfig below them.
     pub access: ExternalAccess,
+    /// Which of them are whose.
+    pub origin: Origin,
     /// Whether clients are sent to hostnames.
     pub prefers_hostnames: bool,
     /// Whether the servers speak TLS.
@@ -46,7 +52,7 @@ pub struct Exposed {
     pub tls_secret: Option<String>,
     /// Labels of the cluster.
     pub labels: BTreeMap<String, String>,
-    /// `spec` as it was written, for what is only handed on.
+    /// `spec` as it was written, without what `announce: Command` has added to it: for what is only handed on.
     pub spec: Map<String, Value>,
     /// The cluster, for findings.
     pub object: ObjectRef,
@@ -81,10 +87,30 @@ pub struct Gateway {
 }
 
 impl Exposed {
-    /// A finding about this cluster.
+    /// A finding about this cluster; about the functionConfig, if the field is one below `spec.externalAccess` that comes from
+    /// there.
     #[must_use]
     pub fn finding(&self, finding: Finding) -> Finding {
-        finding.of(self.object.clone(), self.file.clone(), self.order)
+        self.origin.attribute(finding.of(self.object.clone(), self.file.clone(), self.order))
+    }
+
+    /// A finding about one of the `serviceAnnotations`.
+    #[must_use]
+    pub fn finding_of_annotation(&self, key: &str, finding: Finding) -> Finding {
+        let finding = finding.of(self.object.clone(), self.file.clone(), self.order);
+        self.origin.attribute_entry(finding, "serviceAnnotations", key)
+    }
+
+    /// Whether a field below `externalAccess` comes from the functionConfig.
+    #[must_use]
+    pub fn is_given(&self, steps: &[&str]) -> bool {
+        self.origin.is_given(steps)
+    }
+
+    /// Whether this cluster and another have a field below `externalAccess` from the same entry of the functionConfig.
+    #[must_use]
+    pub fn shares(&self, other: &Exposed, steps: &[&str]) -> bool {
+        self.origin.shares(&other.origin, steps)
     }
 
     /// The cluster's namespace.
@@ -110,9 +136,20 @@ impl Exposed {
     /// the cluster does not have leaves its placeholder as it is.
     #[must_use]
     pub fn annotation_for(&self, value: &str, shard: &plan::Shard) -> String {
-        let hostname = shard.hostname.as_ref().map(plan::Hostname::as_str);
+        self.annotation(value, shard.index, None, shard.hostname.as_ref())
+    }
+
+    /// The same for a node that has a Service of its own: with `{node}`, and with the hostname that the node announces.
+    #[must_use]
+    pub fn annotation_for_node(&self, value: &str, node: &plan::Node) -> String {
+        self.annotation(value, node.shard, Some(node.index), node.hostname.as_ref())
+    }
+
+    fn annotation(&self, value: &str, shard: u32, node: Option<u32>, hostname: Option<&plan::Hostname>) -> String {
+        let hostname = hostname.map(plan::Hostname::as_str);
         replace_placeholders(value, |name| match name {
-            "shard" => Some(shard.index.to_string()),
+            "shard" => Some(shard.to_string()),
+            "node" => node.map(|node| node.to_string()),
             "cluster" => Some(self.name().to_owned()),
             "namespace" => Some(self.namespace().unwrap_or("{namespace}").to_owned()),
             "hostname" => Some(hostname.unwrap_or("{hostname}").to_owned()),

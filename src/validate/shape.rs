@@ -22,6 +22,10 @@ pub(super) fn fit(schema: &Value, value: &Value, path: &str, findings: &mut Vec<
     if value.is_null() {
         return None;
     }
+    fit_some(schema, value, path, findings)
+}
+
+fn fit_some(schema: &Value, value: &Value, path: &str, findings: &mut Vec<Finding>) -> Option<Value> {
     let choices = choices(schema);
     if !choices.is_empty() {
         return fit_choice(&choices, value, path, findings);
@@ -44,7 +48,9 @@ pub(super) fn fit(schema: &Value, value: &Value, path: &str, findings: &mut Vec<
         Value::Object(map) => Some(fit_object(schema, map, path, findings)),
         Value::Array(entries) => {
             let items = schema.get("items").unwrap_or(&Value::Null);
-            let fitted = entries.iter().enumerate().filter_map(|(index, entry)| fit(items, entry, &format!("{path}[{index}]"), findings));
+            // A null among them is no entry that is absent: those behind it would move up.
+            let fitted =
+                entries.iter().enumerate().filter_map(|(index, entry)| fit_some(items, entry, &format!("{path}[{index}]"), findings));
             Some(Value::Array(fitted.collect()))
         }
         Value::Number(_) => fit_range(schema, value, path, findings),
@@ -101,9 +107,11 @@ fn fit_choice(choices: &[Value], value: &Value, path: &str, findings: &mut Vec<F
     }
     let shown_choice = |choice: &Value| format!("`{}`", choice.as_str().map_or_else(|| choice.to_string(), str::to_owned));
     let all = choices.iter().map(shown_choice).collect::<Vec<_>>().join(", ");
-    let mut finding =
-        Finding::error(Rule::WrongValue, format!("must be one of {all}, got {}", shown(value))).at(path).current(value.clone());
-    finding.proposed = nearest(text, &mut names).map(Value::from);
+    let near = nearest(text, &mut names);
+    let hint = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+    let message = format!("must be one of {all}, got {}{hint}", shown(value));
+    let mut finding = Finding::error(Rule::WrongValue, message).at(path).current(value.clone());
+    finding.proposed = near.map(Value::from);
     findings.push(finding);
     None
 }

@@ -386,3 +386,112 @@ fn a_gateway_that_cannot_be_changed_is_not_passed_over() {
         format!("- {{apiVersion: v1, kind: Other, spec: &spec {{gatewayClassName: any, listeners: []}}}}\n- {{{gateway}, spec: *spec}}\n");
     assert_eq!(rules(&list(config, GATEWAY, &alias)), ["error gateway-not-in-list"]);
 }
+
+/// Ports have moved for another reason than too little room: what is proposed must keep them, and not be there already.
+#[test]
+fn what_is_proposed_for_ports_that_move_keeps_them() {
+    let list =
+        |config: &str, cluster: &str, others: &str| list(&format!("{{clusters: [{{externalAccess: {{{config}}}}}]}}"), cluster, others);
+    let gateway = "{shards: 2, replicas: 1, externalAccess: {enabled: true, gateway: {gatewayRef: {name: gw}, basePort: BASE}}}";
+    let node_port = "{shards: 2, replicas: 1, externalAccess: {enabled: true}}";
+    // What it was, what it is now, what is said.
+    for (cluster, was, is, said) in [
+        (gateway, ("9000", ""), ("9100", ""), "`basePort: 9000` keeps them where they are"),
+        (gateway, ("9000", "portsPerShard: 4"), ("8999", "portsPerShard: 4"), "`basePort: 9000` keeps them where they are"),
+        (gateway, ("9000", "portsPerShard: 4"), ("9000", "portsPerShard: 5"), "`portsPerShard: 4` keeps them where they are"),
+        (gateway, ("9000", "portsPerShard: 4"), ("9000", ""), "`portsPerShard: 4` keeps them where they are"),
+        (gateway, ("9000", "portsPerShard: 4"), ("9100", "portsPerShard: 5"), "Put `basePort` and `portsPerShard` back"),
+        (node_port, ("", "nodePorts: {base: 30000}"), ("", "nodePorts: {base: 30100}"), "`base: 30000` keeps them where they are"),
+        (
+            node_port,
+            ("", "portsPerShard: 3, nodePorts: {base: 30000}"),
+            ("", "nodePorts: {base: 30000}"),
+            "`portsPerShard: 3` keeps them where they are",
+        ),
+    ] {
+        let at = |(base, config): (&str, &str), others: &str| list(config, &cluster.replace("BASE", base), others);
+        let input = at(was, "");
+        let before = run(&input).text.to_string();
+        let outputs = before.strip_prefix(&input).unwrap_or_else(|| panic!("{before}"));
+        let now = at(is, outputs);
+        let moved = run(&now);
+        let messages: Vec<String> = moved.findings.iter().map(ToString::to_string).collect();
+        assert_eq!(moved.findings.len(), 1, "{messages:?}");
+        assert_eq!(moved.findings[0].rule.id(), "ports-moved", "{messages:?}");
+        assert!(messages[0].contains(said), "{was:?} -> {is:?}: {messages:?}");
+    }
+}
+
+#[test]
+fn a_cluster_must_not_have_the_name_of_anothers_service() {
+    let other = |name: &str, namespace: &str| {
+        format!(
+            "- apiVersion: valkey.io/v1alpha1\n  kind: ValkeyCluster\n  metadata: {{name: {name}, namespace: {namespace}}}\n  spec: {{shards: 1}}\n"
+        )
+    };
+    let found = |name: &str, namespace: &str| {
+        rules(&list("{}", "{shards: 2, externalAccess: {enabled: true, bootstrapService: true}}", &other(name, namespace)))
+            .into_iter()
+            .filter(|rule| !rule.ends_with("dropped-by-crd"))
+            .collect::<Vec<_>>()
+    };
+    for taken in ["cache-shard-0", "cache-shard-1", "cache-bootstrap"] {
+        assert_eq!(found(taken, "team"), ["error headless-service"], "{taken}");
+        assert_eq!(found(taken, "other"), [""; 0], "{taken} in another namespace");
+    }
+    for free in ["cache-shard-2", "cache-shard", "cache-shard-00", "cache-shard-0-0", "cache2"] {
+        assert_eq!(found(free, "team"), [""; 0], "{free}");
+    }
+}
+
+#[test]
+fn nodes_told_apart_by_name_must_be_announced_by_name() {
+    let said = |access: &str| {
+        let cluster = format!(
+            "{{shards: 1, tls: {{certificate: {{secretName: s}}}}, externalAccess: {{enabled: true, domain: kv.example.org, {access}gateway: {{gatewayRef: {{name: gw}}, basePort: 6379}}}}}}"
+        );
+        run(&list("{emit: {routes: TLSRoute}}", &cluster, "")).findings[0].to_string()
+    };
+    let hint = "without `preferredEndpointType: hostname` clients are sent to addresses";
+    assert!(said("").contains(hint) && said("preferredEndpointType: ip, ").contains(hint));
+    assert!(!said("preferredEndpointType: hostname, ").contains(hint));
+}
+
+/// A Gateway of namespace `infra` with one listener more, and clusters of other namespaces on it.
+fn on_one_gateway(listener: &str, clusters: &[(&str, &str, u16)]) -> String {
+    let gateway = format!(
+        "- apiVersion: gateway.networking.k8s.io/v1\n  kind: Gateway\n  metadata: {{name: gw, namespace: infra}}\n  spec: {{gatewayClassName: x, listeners: [{listener}]}}\n"
+    );
+    let cluster = |(namespace, name, base): &(&str, &str, u16)| {
+        format!(
+            "- apiVersion: valkey.io/v1alpha1\n  kind: ValkeyCluster\n  metadata: {{name: {name}, namespace: {namespace}}}\n  spec: {{shards: 1, externalAccess: {{enabled: true, gateway: {{basePort: {base}}}}}}}\n"
+        )
+    };
+    let items: String = clusters.iter().map(cluster).collect();
+    let config = "{emit: {listeners: Gateway}, clusters: [{externalAccess: {gateway: {gatewayRef: {name: gw, namespace: infra}}}}]}";
+    format!(
+        "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nfunctionConfig:\n  apiVersion: fn.valkey.io/v1alpha1\n  kind: ExposeValkey\n  spec: {config}\nitems:\n{gateway}{items}"
+    )
+}
+
+#[test]
+fn clusters_whose_listeners_would_have_one_name_are_refused() {
+    let http = "{name: http, port: 80, protocol: HTTP}";
+    assert_eq!(rules(&on_one_gateway(http, &[("a", "b-c", 9000), ("a-b", "c", 9010)])), ["error listener-overlap"]);
+    assert_eq!(rules(&on_one_gateway(http, &[("a", "b-c", 9000), ("a-b", "d", 9010)])), [""; 0]);
+}
+
+#[test]
+fn only_listeners_of_others_are_in_the_way() {
+    let at = |name: &str, clusters: &[(&str, &str, u16)]| {
+        rules(&on_one_gateway(&format!("{{name: {name}, port: 9000, protocol: TCP}}"), clusters))
+    };
+    let cache = ("team", "cache", 9000);
+    assert_eq!(at("vk-team-cache-0-0", &[cache]), [""; 0]);
+    // Not of `cache`, though it begins like one of its own.
+    for foreign in ["other", "vk-team-cache2-0-0", "vk-team-cache-2", "vk-team-cache-0-0-0", "vk-team-queue-0-0"] {
+        assert_eq!(at(foreign, &[cache]), ["error listener-overlap"], "{foreign}");
+    }
+    // That of a cluster which moves away in the same run.
+    assert_eq!(at("vk-team-queue-0-0", &[cache, ("team", "queue", 9001)]), [""; 0]);
+}

@@ -372,3 +372,25 @@ fn output_that_cannot_be_written_is_a_failure() {
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8(output.stderr).unwrap().starts_with("[error] cannot read or write: "));
 }
+
+/// The functionConfig comes last here, or from elsewhere: its findings name its lines all the same.
+#[test]
+fn faults_of_the_function_config_have_their_line() {
+    let folder = folder("config-lines");
+    let config = "apiVersion: fn.valkey.io/v1alpha1\nkind: ExposeValkey\nmetadata: {name: expose}\nspec:\n  emit:\n    dsn: None\n";
+    let cluster = folder.join("cluster.yaml");
+    fs::write(&cluster, text(CLUSTER)).unwrap();
+    fs::write(folder.join("config.yaml"), config).unwrap();
+    fs::write(folder.join("both.yaml"), format!("{}---\n{config}", text(CLUSTER))).unwrap();
+    let path = |name: &str| folder.join(name).display().to_string();
+    let lines = text(CLUSTER).lines().count();
+    for (args, line) in [
+        (&["-f", &path("cluster.yaml"), "-c", &path("config.yaml")][..], "(.../config.yaml:6)".to_owned()),
+        (&["-f", &path("cluster.yaml"), "-f", &path("config.yaml")], "(.../config.yaml:6)".to_owned()),
+        (&["-f", &path("both.yaml")], format!("(.../both.yaml:{})", lines + 7)),
+    ] {
+        let ran = run(&[&["check"], args].concat());
+        let said = ran.out.replace(&folder.display().to_string(), "...");
+        assert!(said.contains("spec.emit.dsn: ") && said.trim_end().ends_with(&line), "{said}");
+    }
+}

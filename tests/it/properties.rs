@@ -1,5 +1,6 @@
 //! What must hold for any input, searched by chance.
 
+mod commands;
 mod edits;
 mod hostile;
 
@@ -7,7 +8,9 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use expose_valkey::krm::{Change, ResourceList, write, yaml};
-use expose_valkey::plan::{Cluster, ClusterName, Domain, HostnamePrefix, NodePortSource, Plan, Port, PortRange, Ports, Stride, Topology};
+use expose_valkey::plan::{
+    Cluster, ClusterName, Domain, HostnamePrefix, NodePortSource, Plan, Port, PortRange, Ports, Services, Stride, Topology,
+};
 use expose_valkey::run;
 use serde_json::{Value, json};
 
@@ -34,6 +37,7 @@ fn listener_ports_of_a_plan_are_distinct_and_in_range() {
             node_ports: NodePortSource::Formula { base, range: PortRange::ALL },
             domain: Domain::new("example.org").ok(),
             hostname_prefix: HostnamePrefix::new("shard").unwrap(),
+            services: Services::PerShard,
         };
         let greatest = u64::from(base.get()) + u64::from(shards - 1) * u64::from(per_shard) + u64::from(replicas);
         let plan = match Plan::new(cluster) {

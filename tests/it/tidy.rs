@@ -120,8 +120,26 @@ fn every_test_file_is_part_of_the_test() {
         };
         assert!(parents.iter().any(declares), "no `mod {name};` in {parents:?}");
     }
-    let others: Vec<String> = files().into_iter().filter(|path| path.starts_with("tests/") && !path.starts_with("tests/it/")).collect();
-    assert!(others.is_empty(), "tests outside of the one binary: {others:?}");
+    let outside = |path: &String| !path.starts_with("tests/it/") && !path.starts_with("tests/node/");
+    let others: Vec<String> = files().into_iter().filter(|path| path.starts_with("tests/") && outside(path)).collect();
+    assert!(others.is_empty(), "tests that nothing runs: {others:?}");
+}
+
+/// Tests on a real node: each file is a suite that `tools/test-node.sh` takes, or is used by one that is there.
+#[test]
+fn every_suite_of_the_node_can_be_run() {
+    let script = fs::read_to_string(root().join("tools/test-node.sh")).unwrap();
+    let all: Vec<String> = files().into_iter().filter(|path| path.starts_with("tests/node/") && path.ends_with(".py")).collect();
+    for path in &all {
+        let stem = path.trim_start_matches("tests/node/").trim_end_matches(".py");
+        let is_suite = script.contains(&format!("test-node.sh {} ", stem.replace('_', "-")));
+        let uses = |other: &&String| {
+            let text = fs::read_to_string(root().join(other)).unwrap();
+            text.contains(&format!("from {stem} import")) || text.contains(&format!("{stem}.py"))
+        };
+        assert!(is_suite || all.iter().filter(|other| *other != path).any(|other| uses(&other)), "{path} is never run");
+    }
+    assert!(all.len() > 2, "{all:?}");
 }
 
 /// The repository stands alone: it names nothing that lies beside it.

@@ -108,6 +108,11 @@ fn one_address_for_all_shards_is_warned_of() {
     }
     // The way out that it shows.
     let better = Case::of(&case.input.replace("192.0.2.40", "192.0.2.4{shard}"));
+    better.finds(&["warning placeholder-in-cluster pinned"]);
+    let annotations = "          metallb.io/loadBalancerIPs: 192.0.2.40\n";
+    let config = "functionConfig: {apiVersion: fn.valkey.io/v1alpha1, kind: ExposeValkey, metadata: {name: expose}, spec: {clusters: [{externalAccess: {serviceAnnotations: {metallb.io/loadBalancerIPs: \"192.0.2.4{shard}\"}}}]}}\nitems:\n";
+    assert!(case.input.contains(annotations), "{}", case.input);
+    let better = Case::of(&case.input.replace(annotations, "").replace("items:\n", config));
     better.finds(&[]);
     let addresses: Vec<&Value> =
         better.all("Service").into_iter().map(|service| &service["metadata"]["annotations"]["metallb.io/loadBalancerIPs"]).collect();
@@ -125,7 +130,8 @@ fn one_dns_name_for_all_shards_is_warned_of() {
     let hostnames = [Some("shard-0.kv.example.net".to_owned()), Some("shard-1.kv.example.net".to_owned())];
     assert_eq!(case.hostnames("dns"), hostnames);
     let better = Case::of(&case.input.replace("hostname: kv.example.net", "hostname: \"{hostname}\""));
-    better.finds(&[]);
+    better.finds(&["warning placeholder-in-cluster dns"]);
+    assert!(better.findings[0].message.contains("writes `{hostname}` over it"), "{}", better.findings[0]);
     let names: Vec<&Value> = better
         .all("Service")
         .into_iter()
@@ -137,8 +143,8 @@ fn one_dns_name_for_all_shards_is_warned_of() {
 #[test]
 fn placeholder_for_a_hostname_needs_a_domain() {
     let case = Case::run("hostname-asked-for-without-a-domain");
-    case.finds(&["warning hostname-without-domain asking"]);
-    assert_eq!(case.findings[0].field.as_deref(), Some("spec.externalAccess.serviceAnnotations"));
+    case.finds(&["warning placeholder-in-cluster asking", "warning hostname-without-domain asking"]);
+    assert_eq!(case.findings[1].field.as_deref(), Some("spec.externalAccess.serviceAnnotations"));
     let annotations = json!({"example.org/meant": "{hostname}", "external-dns.alpha.kubernetes.io/hostname": "{hostname}"});
     assert_eq!(case.get("Service", "valkey-asking-shard-1")["metadata"]["annotations"], annotations);
 }

@@ -118,15 +118,27 @@ pub(crate) fn list(tape: &mut Tape<'_>, wildness: Wildness) -> Styled {
 
 /// A ResourceList of these objects.
 pub(crate) fn list_of(tape: &mut Tape<'_>, wildness: Wildness, items: Vec<Value>) -> Styled {
+    list_with(tape, wildness, items, |tape| {
+        tape.one_in(4)
+            .then(|| json!({"apiVersion": "fn.valkey.io/v1alpha1", "kind": "ExposeValkey", "metadata": {"name": tape.one_of(NASTY)}}))
+    })
+}
+
+/// A ResourceList of these objects and a functionConfig.
+pub(crate) fn list_with(
+    tape: &mut Tape<'_>,
+    wildness: Wildness,
+    items: Vec<Value>,
+    config: impl FnOnce(&mut Tape<'_>) -> Option<Value>,
+) -> Styled {
     let mut root = Map::new();
     root.insert("apiVersion".into(), json!("config.kubernetes.io/v1"));
     root.insert("kind".into(), json!("ResourceList"));
     if !items.is_empty() || tape.one_in(2) {
         root.insert("items".into(), json!(items));
     }
-    if tape.one_in(4) {
+    if let Some(config) = config(tape) {
         let at = tape.pick(root.len() + 1);
-        let config = json!({"apiVersion": "fn.valkey.io/v1alpha1", "kind": "ExposeValkey", "metadata": {"name": tape.one_of(NASTY)}});
         root.shift_insert(at, "functionConfig".into(), config);
     }
     if tape.one_in(4) {

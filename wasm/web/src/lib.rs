@@ -3,7 +3,7 @@
 use expose_valkey::finding::{Finding, any_error};
 use expose_valkey::krm::write;
 use expose_valkey::manifests::{self, Document, Source};
-use expose_valkey::ports::rows;
+use expose_valkey::ports::{self, Seen};
 use serde_json::{Value, json};
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -39,16 +39,22 @@ pub fn run(list: &str) -> String {
 #[must_use]
 pub fn explain(text: &str) -> String {
     let sources = [Source { name: NAME.to_owned(), text: text.to_owned(), explicit: true }];
-    let exposed = manifests::expose_all(&sources, None, Vec::new());
+    let mut exposed = manifests::expose_all(&sources, None, Vec::new());
+    let failed = any_error(&exposed.exposure.findings);
+    let mut more = Vec::new();
+    let clusters = if failed { Vec::new() } else { manifests::edited_clusters(&sources, &exposed.exposure, &mut more) };
+    exposed.exposure.findings.append(&mut more);
     let exposure = &exposed.exposure;
+    let clusters =
+        clusters.into_iter().map(|edited| json!({"kind": edited.cluster.kind, "name": edited.cluster.name, "yaml": edited.text}));
     let findings: Vec<Value> =
         exposure.findings.iter().enumerate().map(|(index, found)| finding(text, found, &exposed.documents, index < MARKS)).collect();
     json!({
         "failed": any_error(&exposure.findings),
         "clusters": exposure.known.len(),
         "exposed": exposure.clusters.len(),
-        "ports": rows(&exposure.clusters),
-        "objects": exposure.rendered().iter().map(object).collect::<Vec<Value>>(),
+        "ports": ports::json(&ports::rows(&exposure.clusters, &exposure.config, &Seen::default())),
+        "objects": clusters.chain(exposure.rendered().iter().map(object)).collect::<Vec<Value>>(),
         "findings": findings,
     })
     .to_string()
@@ -100,6 +106,15 @@ mod tests {
         let kinds: Vec<&str> = shown["objects"].as_array().unwrap().iter().map(|object| object["kind"].as_str().unwrap()).collect();
         assert_eq!(kinds.iter().filter(|kind| **kind == "Service").count(), 2, "{kinds:?}");
         assert!(shown["objects"][0]["yaml"].as_str().unwrap().starts_with("apiVersion: v1\nkind: Service\n"));
+    }
+
+    #[test]
+    fn a_cluster_that_is_edited_is_shown_with_its_command() {
+        let config = "---\napiVersion: fn.valkey.io/v1alpha1\nkind: ExposeValkey\nmetadata: {name: e}\nspec: {mode: OperatorManaged, clusters: [{externalAccess: {domain: kv.example.org, nodePorts: {base: 31000}}}]}\n";
+        let shown = explained(&format!("{CLUSTER}{config}"));
+        assert_eq!((shown["failed"].as_bool(), shown["objects"][0]["kind"].as_str()), (Some(false), Some("ValkeyCluster")));
+        let yaml = shown["objects"][0]["yaml"].as_str().unwrap();
+        assert!(yaml.starts_with("# ü𝄞\n") && yaml.contains("exec valkey-server"), "{yaml}");
     }
 
     #[test]
