@@ -1,0 +1,1 @@
+//! Of two replicas one works: the holder of a Lease.

@@ -1,0 +1,1 @@
+//! Read-back: ports that Kubernetes allocated, into the API of an operator that has external access of its own.
