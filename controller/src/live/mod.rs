@@ -1,5 +1,11 @@
 //! Live announcement: tells running servers, by `CONFIG SET`, where clients reach them.
 
+mod facts;
+pub mod server;
+pub mod settings;
+pub mod source;
+pub mod trust;
+
 use crate::context::Context;
 use crate::report::{Action, Row};
 
