@@ -42,10 +42,8 @@ pub enum Failure {
         /// The reason, in words of the operating system.
         why: String,
     },
-    /// It answered, but not in TLS.
-    #[error(
-        "does not speak TLS at {0}, though the ValkeyCluster asks for it: look at the log of the operator, and whether the pod is from before the change"
-    )]
+    /// It takes connections, but does not answer in TLS.
+    #[error("accepts a connection but speaks no TLS at {0}, though the ValkeyCluster asks for it: is the pod from before that change?")]
     NotTls(SocketAddr),
     /// Its certificate does not verify.
     #[error("{0}")]
@@ -67,7 +65,7 @@ pub enum Failure {
 impl Failure {
     /// Whether it passes by itself: a pod that starts, a network that is slow.
     pub fn passes(&self) -> bool {
-        matches!(self, Self::Unreachable { .. })
+        matches!(self, Self::Unreachable { .. } | Self::NotTls(_))
     }
 }
 
@@ -101,9 +99,11 @@ impl Server {
         let stream = self.in_time(TcpStream::connect(self.address)).await?.map_err(|error| self.unreachable(&error))?;
         match &self.trust {
             None => self.sign_in(stream).await,
-            Some(trust) => match self.in_time(trust.connect(stream)).await? {
-                Ok(stream) => self.sign_in(stream).await,
-                Err(error) => Err(self.tls_failure(trust, &error)),
+            Some(trust) => match self.in_time(trust.connect(stream)).await {
+                Ok(Ok(stream)) => self.sign_in(stream).await,
+                Ok(Err(error)) => Err(self.tls_failure(trust, &error)),
+                // A server without TLS waits for the end of a line that never comes.
+                Err(_) => Err(Failure::NotTls(self.address)),
             },
         }
     }
