@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use k8s_openapi::api::core::v1::{Node, Pod, Service};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The label that switches live announcement on, and its value.
@@ -39,7 +40,7 @@ impl Ref {
     }
 
     /// From `NAMESPACE/NAME`.
-    fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (namespace, name) = text.split_once('/')?;
         (!namespace.is_empty() && !name.is_empty() && !name.contains('/')).then(|| Self::new(namespace, name))
     }
@@ -106,7 +107,7 @@ impl Address {
 }
 
 /// Who signs in.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Login {
     pub(crate) username: String,
     /// The Secret in the cluster's namespace.
@@ -135,16 +136,21 @@ pub(crate) struct NodeService {
     pub(crate) login: Login,
 }
 
-/// Reads a Service with the label `fn.valkey.io/announce: live`.
+/// Reads a Service with the label `fn.valkey.io/announce: live`: the node that it is for, and what it says or what is wrong with it.
 ///
 /// # Errors
-/// What is wrong with its labels, annotations or ports, in words that begin with the place.
-pub(crate) fn node_service(service: &Service) -> Result<(NodeKey, NodeService), String> {
-    let meta = &service.metadata;
-    let name = meta.name.clone().unwrap_or_default();
-    let key = NodeKey::from_labels(meta, SERVICE_LABELS)
+/// Its labels do not say which node it is for; in words that begin with the place.
+pub(crate) fn node_service(service: &Service) -> Result<(NodeKey, Result<NodeService, String>), String> {
+    let name = service.metadata.name.as_deref().unwrap_or_default();
+    let key = NodeKey::from_labels(&service.metadata, SERVICE_LABELS)
         .ok_or_else(|| format!("labels of Service {name}: must hold {}, the last two with a number", SERVICE_LABELS.join(", ")))?;
-    let note = |key: &str| meta.annotations.as_ref()?.get(key).map(|value| value.trim()).filter(|value| !value.is_empty());
+    let read = read_service(service, name, &key.cluster.name);
+    Ok((key, read))
+}
+
+fn read_service(service: &Service, name: &str, cluster: &str) -> Result<NodeService, String> {
+    let annotations = service.metadata.annotations.as_ref();
+    let note = |key: &str| annotations?.get(key).map(|value| value.trim()).filter(|value| !value.is_empty());
     let spec = service.spec.clone().unwrap_or_default();
     let ports = spec.ports.unwrap_or_default();
     let [port] = ports.as_slice() else {
@@ -152,11 +158,11 @@ pub(crate) fn node_service(service: &Service) -> Result<(NodeKey, NodeService), 
     };
     let gateway = match note(GATEWAY) {
         None => None,
-        Some(text) => Some(Ref::parse(text).ok_or_else(|| wrong_note(&name, GATEWAY, "NAMESPACE/NAME", text))?),
+        Some(text) => Some(Ref::parse(text).ok_or_else(|| wrong_note(name, GATEWAY, "NAMESPACE/NAME", text))?),
     };
     let types = note(NODE_ADDRESS_TYPES).unwrap_or("ExternalIP,InternalIP");
-    let login = login(&name, &key.cluster.name, note(USERNAME), note(PASSWORD_SECRET))?;
-    let read = NodeService {
+    Ok(NodeService {
+        name: name.to_owned(),
         kind: match spec.type_.as_deref() {
             Some("NodePort") => Kind::NodePort,
             Some("LoadBalancer") => Kind::LoadBalancer,
@@ -171,10 +177,8 @@ pub(crate) fn node_service(service: &Service) -> Result<(NodeKey, NodeService), 
         client_port: note(CLIENT_PORT).map(str::to_owned),
         gateway,
         node_address_types: types.split(',').map(|kind| kind.trim().to_owned()).filter(|kind| !kind.is_empty()).collect(),
-        login,
-        name,
-    };
-    Ok((key, read))
+        login: login(name, cluster, note(USERNAME), note(PASSWORD_SECRET))?,
+    })
 }
 
 fn wrong_note(service: &str, key: &str, form: &str, got: &str) -> String {
@@ -222,7 +226,7 @@ pub(crate) struct ServerPod {
     pub(crate) machine: Option<String>,
     /// Its named ports.
     pub(crate) ports: Vec<(String, u16)>,
-    /// How often its containers were started again: each time the server forgets what it was told.
+    /// How often the server's container was started again: each time the server forgets what it was told.
     pub(crate) restarts: i32,
     pub(crate) ready: bool,
     pub(crate) leaving: bool,
@@ -243,7 +247,7 @@ pub(crate) fn server_pod(pod: &Pod) -> Option<(NodeKey, ServerPod)> {
         ip: status.and_then(|status| status.pod_ip.as_ref()?.parse().ok()),
         machine: spec.and_then(|spec| spec.node_name.clone()).filter(|name| !name.is_empty()),
         ports: ports.filter_map(|port| Some((port.name.clone()?, u16::try_from(port.container_port).ok()?))).collect(),
-        restarts: containers.map(|container| container.restart_count).sum(),
+        restarts: containers.filter(|container| container.name == "server").map(|container| container.restart_count).sum(),
         ready: conditions.into_iter().any(|condition| condition.type_ == "Ready" && condition.status == "True"),
         leaving: meta.deletion_timestamp.is_some(),
     };

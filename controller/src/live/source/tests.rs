@@ -42,9 +42,9 @@ fn machine(addresses: Value) -> Node {
 
 /// What is announced, or what is missing, for a Service beside that pod, that Kubernetes node and that Gateway.
 fn outcome(service: &Service, machine: Option<&Node>, gateway: Option<&Value>) -> String {
-    let (key, service) = match node_service(service) {
-        Ok(read) => read,
-        Err(words) => return words,
+    let (key, service) = match node_service(service).unwrap() {
+        (key, Ok(read)) => (key, read),
+        (_, Err(words)) => return words,
     };
     let (_, pod) = server_pod(&pod()).unwrap();
     let machine = machine.map(machine_addresses);
@@ -164,7 +164,7 @@ fn mistakes_say_where_they_are_and_what_to_write() {
 #[test]
 fn only_what_is_needed_is_watched() {
     let needs = |kind: &str, annotations: Value| {
-        let (_, read) = node_service(&service(kind, annotations, Some(30001), json!([]))).unwrap();
+        let read = node_service(&service(kind, annotations, Some(30001), json!([]))).unwrap().1.unwrap();
         (needs_machine(&read), needed_gateway(&read).map(ToString::to_string))
     };
     assert_eq!(needs("NodePort", json!({})), (true, None));
@@ -176,7 +176,7 @@ fn only_what_is_needed_is_watched() {
 
 #[test]
 fn the_operators_user_signs_in_unless_another_is_named() {
-    let login = |annotations: Value| node_service(&service("NodePort", annotations, None, json!([]))).unwrap().1.login;
+    let login = |annotations: Value| node_service(&service("NodePort", annotations, None, json!([]))).unwrap().1.unwrap().login;
     let own = login(json!({"fn.valkey.io/username": "announcer", "fn.valkey.io/password-secret": "my-secret/password"}));
     assert_eq!((own.username.as_str(), own.secret.as_str(), own.key.as_str()), ("announcer", "my-secret", "password"));
     let operator = login(json!({}));
