@@ -14,6 +14,7 @@ pub mod args;
 pub mod access;
 pub mod context;
 pub mod events;
+pub mod gateway_api;
 pub mod metrics;
 pub mod report;
 
@@ -22,3 +23,6 @@ pub mod read_back;
 
 pub mod health;
 pub mod leader;
+pub mod logs;
+pub mod serve;
+pub mod twin;
