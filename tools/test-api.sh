@@ -2,7 +2,7 @@
 # Has a Kubernetes API server check what the function prints, by
 # `kubectl apply --server-side --dry-run=server`: the examples, the inputs of
 # testdata/parity/pr281 and those of testdata/api, under the definitions of the
-# operator (testdata/crds), of several releases of the Gateway API, and of
+# operator (testdata/crds/pr281), of several releases of the Gateway API, and of
 # cert-manager and external-dns.
 #
 #   tools/test-api.sh
@@ -128,7 +128,7 @@ serve() {
     rm -rf "$work/api" "$work/cache"
     "$here/apiserver.sh" start "$work/api" >/dev/null
     # A file for Kustomize lies beside the definitions in some releases.
-    local file files=(-f testdata/crds -f "$certificates" -f "$records")
+    local file files=(-f testdata/crds/pr281 -f "$certificates" -f "$records")
     for file in "$crds"/gateway*.yaml; do files+=(-f "$file"); done
     kubectl apply --server-side "${files[@]}" >/dev/null || die "the definitions of $version $channel are not accepted"
     # Right after apply they have no conditions yet, which `wait` takes for an error.
