@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use tracing::{info, warn};
 
 use crate::context::NAME;
+use crate::words;
 
 /// A condition that was not seen for so long is news again.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(3600);
@@ -64,7 +65,7 @@ impl Events {
         let events: Api<Event> = Api::namespaced(self.client.clone(), namespace);
         let event = event(about, kind, reason, note, &self.instance);
         if let Err(error) = events.create(&PostParams::default(), &event).await {
-            warn!(object, reason, "the event could not be published: {error}");
+            warn!(object, reason, "the event could not be published: {}", words::of_client(&error));
         }
     }
 
@@ -125,7 +126,7 @@ fn event(about: &ObjectReference, kind: Kind, reason: &str, note: &str, instance
     };
     Event {
         metadata: ObjectMeta {
-            generate_name: Some(format!("{}.", about.name.as_deref().unwrap_or(NAME))),
+            generate_name: Some(format!("{}-", about.name.as_deref().unwrap_or(NAME))),
             namespace: Some(about.namespace.clone().unwrap_or_else(|| "default".to_owned())),
             ..ObjectMeta::default()
         },

@@ -17,6 +17,7 @@ pub mod events;
 pub mod gateway_api;
 pub mod metrics;
 pub mod report;
+pub mod words;
 
 pub mod live;
 pub mod read_back;

@@ -15,7 +15,7 @@ use crate::events::Events;
 use crate::health::{self, Health};
 use crate::leader::{Candidate, DEADLINE, PERIOD};
 use crate::metrics::Metrics;
-use crate::{live, read_back};
+use crate::{live, read_back, words};
 
 /// Jobs that were stopped have so long to end what they are at.
 const GRACE: Duration = Duration::from_secs(4);
@@ -95,7 +95,7 @@ async fn take_turns(context: &Context, health: &Health, mut candidate: Candidate
             }
             Err(error) => {
                 if !trouble {
-                    warn!("the lease cannot be taken or renewed: {}", words(&error));
+                    warn!("the lease cannot be taken or renewed: {}", words::of_client(&error));
                 }
                 trouble = true;
             }
@@ -111,13 +111,6 @@ async fn take_turns(context: &Context, health: &Health, mut candidate: Candidate
     if jobs.is_some() {
         end(&mut jobs, "stopping").await;
         candidate.release().await;
-    }
-}
-
-fn words(error: &kube::Error) -> String {
-    match error {
-        kube::Error::Api(status) => status.message.clone(),
-        error => error.to_string(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::context::Context;
 use crate::report::{Action, Row, What};
-use crate::{live, read_back};
+use crate::{live, read_back, words};
 
 /// Exit code: something failed.
 pub const FAILED: u8 = 1;
@@ -16,8 +16,8 @@ pub const NOT_SETTLED: u8 = 2;
 /// # Errors
 /// When the API server cannot be read, or `out` not written to.
 pub async fn once(context: &Context, dry_run: bool, out: &mut dyn Write) -> io::Result<u8> {
-    let mut actions = read_back::once(context, dry_run).await.map_err(io::Error::other)?;
-    actions.extend(live::once(context, dry_run).await.map_err(io::Error::other)?);
+    let mut actions = read_back::once(context, dry_run).await.map_err(unread)?;
+    actions.extend(live::once(context, dry_run).await.map_err(unread)?);
     for action in &actions {
         writeln!(out, "{}", line(action, dry_run))?;
     }
@@ -25,6 +25,10 @@ pub async fn once(context: &Context, dry_run: bool, out: &mut dyn Write) -> io::
         writeln!(out, "nothing to do")?;
     }
     Ok(code(&actions, dry_run))
+}
+
+fn unread(error: kube::Error) -> io::Error {
+    io::Error::other(format!("the API server cannot be read: {}", words::of_client(&error)))
 }
 
 fn line(action: &Action, dry_run: bool) -> String {
@@ -59,8 +63,8 @@ fn code(actions: &[Action], dry_run: bool) -> u8 {
 /// # Errors
 /// When the API server cannot be read, or `out` not written to.
 pub async fn status(context: &Context, out: &mut dyn Write) -> io::Result<u8> {
-    let mut rows = read_back::status(context).await.map_err(io::Error::other)?;
-    rows.extend(live::status(context).await.map_err(io::Error::other)?);
+    let mut rows = read_back::status(context).await.map_err(unread)?;
+    rows.extend(live::status(context).await.map_err(unread)?);
     rows.sort();
     write_table(&rows, out)?;
     Ok(0)

@@ -31,8 +31,9 @@ use tokio::task::JoinSet;
 use crate::context::{Context, Scope};
 use crate::gateway_api::GatewayApi;
 use crate::report::{Action, Row, What};
+use crate::words;
 
-use pass::{Pass, words};
+use pass::Pass;
 use store::{Store, Watched};
 use watch::{News, PAGE, SHARD_LABELS, Watch};
 use wire::{ShardService, ValkeyCluster, ValkeyNode};
@@ -62,7 +63,7 @@ pub async fn once(context: &Context, dry_run: bool) -> Result<Vec<Action>, kube:
                 namespace: key.namespace.to_string(),
                 cluster: key.name.to_string(),
                 target: format!("ValkeyCluster {}", key.name),
-                what: What::Fail(words(&error)),
+                what: What::Fail(words::of_client(&error)),
             }),
         }
     }

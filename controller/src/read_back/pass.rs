@@ -15,6 +15,7 @@ use crate::events::Kind;
 use crate::gateway_api::GatewayApi;
 use crate::metrics::Job;
 use crate::report::{Action, What};
+use crate::words;
 
 /// Reasons of events.
 mod reason {
@@ -228,7 +229,7 @@ impl Pass {
                     .to_owned(),
             ),
             Refused::Failed(error) => {
-                let note = words(&error);
+                let note = words::of_client(&error);
                 self.tell_once(about, Kind::Warning, reason::FAILED, &note).await;
                 return Err(*error);
             }
@@ -249,14 +250,6 @@ impl Pass {
     fn wait(&self, key: &Key, note: String, outcome: &mut Outcome) {
         outcome.waits = true;
         outcome.actions.push(action(key, format!("ValkeyCluster {}", key.name), What::Wait(note)));
-    }
-}
-
-/// An error of the API server in its own words, without the dump of its fields.
-pub(super) fn words(error: &kube::Error) -> String {
-    match error {
-        kube::Error::Api(status) => status.message.clone(),
-        error => error.to_string(),
     }
 }
 

@@ -13,10 +13,11 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use tracing::{debug, info, warn};
 
 use super::facts::Key;
-use super::pass::{Outcome, Pass, words};
+use super::pass::{Outcome, Pass};
 use super::watch::News;
 use crate::gateway_api::ASKED_AGAIN_AFTER;
 use crate::metrics::Job;
+use crate::words;
 
 /// Events of this time are one pass: an operator writes in bursts.
 const GATHERED: Duration = Duration::from_millis(100);
@@ -126,7 +127,7 @@ impl Work {
                 let failures = self.failures.entry(key.clone()).or_default();
                 *failures = failures.saturating_add(1);
                 let pause = jittered(PAUSES.0.saturating_mul(1 << (*failures).min(10)).min(PAUSES.1));
-                warn!(cluster = %key, ?pause, "trying again later: {}", words(&error));
+                warn!(cluster = %key, ?pause, "trying again later: {}", words::of_client(&error));
                 self.at(key, pause);
             }
         }

@@ -14,6 +14,7 @@ use tracing::{debug, info, warn};
 
 use super::facts::Key;
 use super::store::{Slot, Store, Watched};
+use crate::words;
 
 /// Labels that every Service of a shard and every ValkeyNode has.
 pub(super) const SHARD_LABELS: &str = "valkey.io/cluster,valkey.io/shard-index";
@@ -108,7 +109,7 @@ where
 
 /// Says once what is wrong, not on each try.
 fn tell(kind: &str, error: &watcher::Error, trouble: &mut Option<String>) {
-    let text = error.to_string();
+    let text = words::of_watch(error);
     if trouble.as_ref() == Some(&text) {
         debug!(kind, "still not watching: {text}");
     } else {
