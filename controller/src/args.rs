@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::context::Scope;
+use crate::live::Options;
 
 /// Tells clients of Valkey clusters in Kubernetes the ports and addresses that only the running cluster knows.
 #[derive(Debug, Parser)]
@@ -67,15 +69,26 @@ pub struct Run {
     /// Work without a Lease: for a single process only
     #[arg(long)]
     pub no_leader_election: bool,
-    /// Namespace of the Lease [default: the namespace of the client's configuration]
+    /// Namespace of the Lease, and of the record of what servers were told [default: the namespace of the client's configuration]
     #[arg(long, value_name = "NAME", env = "POD_NAMESPACE")]
     pub lease_namespace: Option<String>,
+    /// Look at each server that announces live that often, even though nothing has changed
+    #[arg(long, value_name = "SECONDS", default_value_t = 180, value_parser = clap::value_parser!(u64).range(1..=86400))]
+    pub announce_every: u64,
     /// Name of the Lease
     #[arg(long, value_name = "NAME", default_value = crate::context::NAME)]
     pub lease_name: String,
     /// Name of this replica, in the Lease and in events
     #[arg(long, value_name = "NAME", env = "POD_NAME", default_value = crate::context::NAME)]
     pub identity: String,
+}
+
+impl Run {
+    /// What live announcement needs; `namespace` is that of the client's configuration.
+    pub fn live(&self, namespace: &str) -> Options {
+        let home = self.lease_namespace.as_deref().unwrap_or(namespace).to_owned();
+        Options { every: Duration::from_secs(self.announce_every), home }
+    }
 }
 
 /// How logs are written.

@@ -7,6 +7,7 @@ use kube::{Api, Client, Resource};
 use tokio_util::sync::CancellationToken;
 
 use crate::events::Events;
+use crate::live::Options;
 use crate::metrics::Metrics;
 
 /// Name of the program: field manager of all that it applies, and who its events come from.
@@ -23,6 +24,8 @@ pub struct Context {
     pub events: Events,
     /// Counted for `/metrics`.
     pub metrics: Metrics,
+    /// What live announcement was told by the command line.
+    pub live: Options,
     /// Cancelled when the program has to stop, or has lost the lease: jobs finish what they are at and return.
     pub stop: CancellationToken,
 }
@@ -37,6 +40,14 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// Whether this namespace is looked at.
+    pub fn holds(&self, namespace: &str) -> bool {
+        match self {
+            Scope::Cluster => true,
+            Scope::Namespaces(names) => names.contains(namespace),
+        }
+    }
+
     /// The APIs to list and watch so that the whole scope is seen: one, or one for each namespace.
     pub fn apis<K>(&self, client: &Client) -> Vec<Api<K>>
     where

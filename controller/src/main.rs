@@ -40,6 +40,7 @@ async fn run(cli: &Cli) -> io::Result<u8> {
         scope: scope.clone(),
         events: Events::new(client, cli.run.identity.clone()),
         metrics: Metrics::default(),
+        live: cli.run.live(&namespace),
         stop: CancellationToken::new(),
     };
     match &cli.command {

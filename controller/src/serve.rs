@@ -34,7 +34,7 @@ pub async fn serve(client: Client, namespace: &str, scope: Scope, args: &Run) ->
     // A pod that was replaced under its old name is another holder.
     let holder = format!("{}_{:08x}", args.identity, fastrand::u32(..));
     let events = Events::new(client.clone(), args.identity.clone());
-    let context = Context { client: client.clone(), scope, events, metrics, stop };
+    let context = Context { client: client.clone(), scope, events, metrics, live: args.live(namespace), stop };
     info!(version = env!("CARGO_PKG_VERSION"), scope = ?context.scope, "{NAME} starts");
     if args.no_leader_election {
         alone(&context, &health).await;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::facts::{Login, NodeKey, Ref, ServerPod};
-use crate::context::NAME;
+use crate::context::{NAME, Scope};
 
 const LABEL: (&str, &str) = ("fn.valkey.io/record", "live");
 const CLUSTER: &str = "cluster";
@@ -53,13 +53,14 @@ impl Record {
         Self(Api::namespaced(client, home))
     }
 
-    /// All that was told.
+    /// All that was told to servers of the scope.
     ///
     /// # Errors
     /// When the API server cannot be read.
-    pub(crate) async fn load(&self) -> Result<HashMap<NodeKey, Told>, kube::Error> {
+    pub(crate) async fn load(&self, scope: &Scope) -> Result<HashMap<NodeKey, Told>, kube::Error> {
         let ours = ListParams::default().labels(&format!("{}={}", LABEL.0, LABEL.1));
-        Ok(self.0.list(&ours).await?.items.into_iter().flat_map(read).collect())
+        let told = self.0.list(&ours).await?.items.into_iter().flat_map(read);
+        Ok(told.filter(|(key, _)| scope.holds(&key.cluster.namespace)).collect())
     }
 
     /// Writes what the nodes of one cluster were told.

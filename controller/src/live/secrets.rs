@@ -14,10 +14,13 @@ use super::source::Missing;
 /// Nodes of one cluster share their Secrets: they are read once for all of them.
 const FRESH: Duration = Duration::from_secs(30);
 
+/// By Secret and key: when it was read, and the value.
+type Cache = HashMap<(Ref, String), (Instant, Vec<u8>)>;
+
 /// Reads Secrets by name. Never lists or watches them, so that a right to `get` some of them is enough.
 pub(crate) struct Secrets {
     client: Client,
-    cache: Mutex<HashMap<(Ref, String), (Instant, Vec<u8>)>>,
+    cache: Mutex<Cache>,
 }
 
 impl Secrets {
@@ -25,7 +28,7 @@ impl Secrets {
         Self { client, cache: Mutex::default() }
     }
 
-    fn cache(&self) -> MutexGuard<'_, HashMap<(Ref, String), (Instant, Vec<u8>)>> {
+    fn cache(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -50,8 +50,6 @@ pub(crate) struct State {
     pub(crate) told: Option<Told>,
     /// What is in the way, and since when.
     pub(crate) trouble: Option<Trouble>,
-    /// How the node's Service leads in, for metrics.
-    pub(crate) exposure: &'static str,
     /// Passes in a row that did not get through.
     failures: u32,
 }
@@ -76,6 +74,11 @@ const STARTING: u32 = 60;
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 impl State {
+    /// A node of which is known only what its server was told before.
+    pub(crate) fn recorded(told: Option<Told>) -> Self {
+        Self { told, ..Self::default() }
+    }
+
     /// Something about the node has changed: what failed before may work now.
     pub(crate) fn changed(&mut self) {
         self.failures = 0;

@@ -7,17 +7,18 @@ use std::sync::Arc;
 
 use futures::TryStreamExt;
 use k8s_openapi::api::core::v1::{Node, Pod, Service};
-use kube::api::DynamicObject;
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::UnboundedSender;
 use tracing::warn;
 
-use super::facts::{ANNOUNCE, POD_LABELS, Ref, NodeKey};
+use super::facts::{ANNOUNCE, NodeKey, POD_LABELS, Ref};
+use super::record::Told;
 use super::resources;
 use super::world::{Change, World};
 use crate::context::Context;
+use crate::words;
 
 /// What the loop is told.
 pub(crate) enum Signal {
@@ -25,6 +26,8 @@ pub(crate) enum Signal {
     Changed(Vec<NodeKey>),
     /// One watch has seen all that was there when it began.
     Listed(Watched),
+    /// What servers were told before this start.
+    Recorded(HashMap<NodeKey, Told>),
     /// There are no Gateways in this API server, though this namespace is to have one.
     NoGatewayApi(String),
     /// There are Gateways, as this namespace shows.
@@ -81,7 +84,7 @@ impl Sink {
         pods.count() + clusters.count()
     }
 
-    fn listed(&self, watched: Watched) -> impl Fn(Seen) + Send + use<> {
+    fn listed(&self, watched: Watched) -> impl Fn(Seen) + Send + Sync + use<> {
         let sink = self.clone();
         move |seen| {
             if let Seen::All = seen {
@@ -108,7 +111,7 @@ impl Sink {
         });
     }
 
-    fn spawn<K>(&self, api: Api<K>, config: watcher::Config, read: Read<K>, seen: impl Fn(Seen) + Send + 'static)
+    fn spawn<K>(&self, api: Api<K>, config: watcher::Config, read: Read<K>, seen: impl Fn(Seen) + Send + Sync + 'static)
     where
         K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
     {
@@ -127,7 +130,7 @@ enum Seen {
     Unknown,
 }
 
-async fn follow<K>(api: Api<K>, config: watcher::Config, read: Read<K>, sink: &Sink, seen: impl Fn(Seen))
+async fn follow<K>(api: Api<K>, config: watcher::Config, read: Read<K>, sink: &Sink, seen: impl Fn(Seen) + Send + Sync)
 where
     K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
 {
@@ -164,7 +167,7 @@ where
                 }
             },
             Err(error) if unknown(&error) => tell(Seen::Unknown),
-            Err(error) => warn!("watch of {url}: {error}"),
+            Err(error) => warn!("{url}: {}", words::of_watch(&error)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::facts::{Address, ClusterFacts, NodeKey, NodeService, Ref, ServerPod};
+use super::facts::{Address, ClusterFacts, Kind, NodeKey, NodeService, Ref, ServerPod};
 use super::source::{needed_gateway, needs_machine};
 
 /// Shared by the watches, which write, and the passes, which read a node's part of it.
@@ -17,6 +17,7 @@ struct Facts {
     machines: HashMap<String, Vec<(String, Address)>>,
     gateways: HashMap<Ref, Vec<Address>>,
     clusters: HashMap<Ref, ClusterFacts>,
+    needs: Needs,
 }
 
 /// What is known about one node at one moment.
@@ -72,7 +73,14 @@ impl World {
     pub(crate) fn take(&self, change: Change) -> Vec<NodeKey> {
         let mut facts = self.facts();
         match change {
-            Change::Service(key, name, value) => one(key.clone(), nested(&mut facts.services, key, name, value)),
+            Change::Service(key, name, value) => {
+                facts.needs.servers |= value.is_some();
+                if let Some(Ok(service)) = &value {
+                    facts.needs.machines |= needs_machine(service);
+                    facts.needs.gateways.extend(needed_gateway(service).map(|gateway| gateway.namespace.clone()));
+                }
+                one(key.clone(), nested(&mut facts.services, key, name, value))
+            }
             Change::Pod(key, name, value) => one(key.clone(), nested(&mut facts.pods, key, name, value)),
             Change::Machine(name, value) => {
                 if !put(&mut facts.machines, name.clone(), value) {
@@ -112,20 +120,25 @@ impl World {
         Seen { service, pod, machine, gateway, cluster: facts.clusters.get(&key.cluster).cloned() }
     }
 
+    /// Whether a node has a Service.
+    pub(crate) fn has_service(&self, key: &NodeKey) -> bool {
+        self.facts().services.contains_key(key)
+    }
+
+    /// How a node's Service leads in.
+    pub(crate) fn kind(&self, key: &NodeKey) -> Option<Kind> {
+        let facts = self.facts();
+        facts.services.get(key)?.values().flatten().next().map(|service| service.kind)
+    }
+
     /// The nodes with a Service.
     pub(crate) fn nodes(&self) -> Vec<NodeKey> {
         self.facts().services.keys().cloned().collect()
     }
 
-    /// What the Services that were seen call for.
+    /// What the Services that were seen called for: what was needed once may be needed again.
     pub(crate) fn needs(&self) -> Needs {
-        let facts = self.facts();
-        let services = || facts.services.values().flat_map(BTreeMap::values).filter_map(|service| service.as_ref().ok());
-        Needs {
-            servers: !facts.services.is_empty(),
-            machines: services().any(needs_machine),
-            gateways: services().filter_map(needed_gateway).map(|gateway| gateway.namespace.clone()).collect(),
-        }
+        self.facts().needs.clone()
     }
 
     /// The clusters with a node that needs a Gateway of this namespace.

@@ -57,7 +57,10 @@ fn outcome(service: &Service, machine: Option<&Node>, gateway: Option<&Value>) -
     }
 }
 
-fn addresses(of: &[(&str, &str)]) -> Value {
+/// Addresses with their types.
+type Typed<'a> = &'a [(&'a str, &'a str)];
+
+fn addresses(of: Typed) -> Value {
     of.iter().map(|(kind, address)| json!({"type": kind, "address": address})).collect()
 }
 
@@ -65,7 +68,7 @@ fn addresses(of: &[(&str, &str)]) -> Value {
 fn a_node_port_sends_clients_to_the_node_of_the_pod() {
     let internal = [("InternalIP", "10.0.0.4"), ("Hostname", "worker-1")];
     let both = [("InternalIP", "10.0.0.4"), ("InternalIP", "fd00::4"), ("ExternalIP", "192.0.2.4")];
-    let cases: [(Value, &[(&str, &str)], &str); 7] = [
+    let cases: [(Value, Typed, &str); 7] = [
         (json!({}), &internal, "10.0.0.4:30001"),
         (json!({}), &both, "192.0.2.4:30001 and [fd00::4]:30001"),
         (json!({"fn.valkey.io/node-address-types": "InternalIP"}), &both, "10.0.0.4:30001 and [fd00::4]:30001"),

@@ -1,0 +1,105 @@
+//! What the loop tells: events of the ValkeyClusters, and metrics.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::ObjectReference;
+use tracing::warn;
+
+use super::facts::{Kind, NodeKey, Ref};
+use super::resources;
+use super::source::Missing;
+use super::state::{News, Outcome, State};
+use super::world::World;
+use crate::context::Context;
+use crate::events;
+use crate::metrics::Job;
+
+const NO_GATEWAY_API: &str = "GatewayAPIUnavailable";
+
+pub(crate) struct Tell {
+    context: Context,
+    world: Arc<World>,
+    /// Namespaces whose Gateways are asked for, though the API server knows no Gateways.
+    without_gateway_api: BTreeSet<String>,
+}
+
+impl Tell {
+    pub(crate) fn new(context: Context, world: Arc<World>) -> Self {
+        Self { context, world, without_gateway_api: BTreeSet::new() }
+    }
+
+    /// A pass has ended.
+    pub(crate) fn passed(&self, key: &NodeKey, outcome: &Outcome, took: Duration, news: Option<News>) {
+        let (ok, told) = match outcome {
+            Outcome::Announces { changes, .. } | Outcome::Withdrawn { changes } => (true, !changes.is_empty()),
+            Outcome::Waits(Missing::Wait(_)) => (true, false),
+            Outcome::Waits(Missing::Mistake(_)) | Outcome::Fails(_) => (false, false),
+        };
+        self.context.metrics.reconciled(Job::Live, ok, took);
+        if told {
+            self.context.metrics.wrote(Job::Live, "server");
+        }
+        let Some(News { kind, reason, note }) = news else { return };
+        match self.about(&key.cluster) {
+            None => warn!(cluster = %key.cluster, reason, "{note}"),
+            // The loop does not wait for the API server.
+            Some(about) => {
+                let events = self.context.events.clone();
+                tokio::spawn(async move { events.publish(&about, kind, reason, &note).await });
+            }
+        }
+    }
+
+    /// Brings the gauges up to date, and speaks of what lasts.
+    pub(crate) async fn count(&self, nodes: &BTreeMap<NodeKey, State>) {
+        let mut targets = [("node_port", 0), ("load_balancer", 0), ("gateway", 0)];
+        for key in nodes.iter().filter(|(_, state)| state.told.is_some()).map(|(key, _)| key) {
+            let kind = match self.world.kind(key) {
+                Some(Kind::NodePort) => "node_port",
+                Some(Kind::LoadBalancer) => "load_balancer",
+                Some(Kind::Internal) => "gateway",
+                None => continue,
+            };
+            targets.iter_mut().filter(|(name, _)| *name == kind).for_each(|(_, count)| *count += 1);
+        }
+        for (kind, count) in targets {
+            self.context.metrics.set_targets(Job::Live, kind, count);
+        }
+        let waiting = nodes.values().filter(|state| state.trouble.is_some()).count();
+        self.context.metrics.set_waiting(Job::Live, waiting);
+        self.speak_of_gateway_api().await;
+    }
+
+    async fn speak_of_gateway_api(&self) {
+        let clusters = self.without_gateway_api.iter().flat_map(|namespace| self.world.clusters_of_gateways(namespace));
+        for about in clusters.filter_map(|cluster| self.about(&cluster)) {
+            let note = "the address of a Gateway is to be announced, and the Gateway API is not installed: install its CRDs, or give each node a hostname";
+            self.context.events.publish_once(&about, events::Kind::Warning, NO_GATEWAY_API, note).await;
+        }
+    }
+
+    pub(crate) fn no_gateway_api(&mut self, namespace: String) {
+        self.without_gateway_api.insert(namespace);
+    }
+
+    pub(crate) fn gateway_api(&mut self, namespace: &str) {
+        self.without_gateway_api.remove(namespace);
+        let clusters = self.world.clusters_of_gateways(namespace);
+        clusters.iter().filter_map(|cluster| self.about(cluster)).for_each(|about| self.context.events.over(&about, NO_GATEWAY_API));
+    }
+
+    /// The ValkeyCluster as events name it; `None`: it was not seen.
+    fn about(&self, cluster: &Ref) -> Option<ObjectReference> {
+        let resource = resources::clusters();
+        Some(ObjectReference {
+            api_version: Some(resource.api_version),
+            kind: Some(resource.kind),
+            namespace: Some(cluster.namespace.clone()),
+            name: Some(cluster.name.clone()),
+            uid: Some(self.world.uid(cluster)?),
+            ..ObjectReference::default()
+        })
+    }
+}
