@@ -44,6 +44,12 @@ impl Run {
     }
 }
 
+/// The time, in whole seconds: nobody wants to read more of it.
+pub(crate) fn now() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_second(now.as_second()).unwrap_or(now)
+}
+
 /// The ConfigMaps of one namespace.
 #[derive(Clone)]
 pub(crate) struct Record(Api<ConfigMap>);

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use futures::StreamExt;
-use k8s_openapi::jiff::Timestamp;
 
 use super::facts::{NodeKey, Ref};
 use super::pass::{Passes, around};
-use super::record::{Record, Run, Told};
+use super::record::{Record, Run, Told, now};
 use super::source::{Missing, wanted};
 use super::state::{Outcome, State};
 use super::world::World;
@@ -30,7 +29,7 @@ pub(crate) async fn actions(passes: &Passes, told: &AllTold) -> (Vec<Action>, Al
     let mut actions = Vec::new();
     for (key, outcome) in done {
         let mut state = State::recorded(after.remove(&key));
-        state.remember(&outcome, Timestamp::now());
+        state.remember(&outcome, now());
         if let Some(told) = state.told {
             after.insert(key.clone(), told);
         }
@@ -80,12 +79,14 @@ pub(crate) async fn save(record: &Record, before: &AllTold, after: &AllTold) -> 
 /// A line for every node that has a Service or was told something.
 pub(crate) fn rows(world: &World, told: &AllTold) -> Vec<Row> {
     let all: BTreeSet<NodeKey> = world.nodes().into_iter().chain(told.keys().cloned()).collect();
-    all.into_iter().map(|key| row(world, &key, told.get(&key))).collect()
+    all.into_iter().filter_map(|key| row(world, &key, told.get(&key))).collect()
 }
 
-fn row(world: &World, key: &NodeKey, told: Option<&Told>) -> Row {
+/// `None`: the node is gone, or its server has forgotten what it was told, and is to be told nothing.
+fn row(world: &World, key: &NodeKey, told: Option<&Told>) -> Option<Row> {
     let seen = world.seen(key);
     let waits_for = match &seen.service {
+        None if told?.run != Run::of(seen.pod.as_ref()?) => return None,
         None => "the announcement to be taken back".to_owned(),
         Some(Err(words)) => words.clone(),
         Some(Ok(service)) => match (wanted(&around(key, service, &seen)), &seen.pod) {
@@ -97,12 +98,12 @@ fn row(world: &World, key: &NodeKey, told: Option<&Told>) -> Row {
             },
         },
     };
-    Row {
+    Some(Row {
         namespace: key.cluster.namespace.clone(),
         cluster: key.cluster.name.clone(),
         node: key.to_string(),
         target: told.map(|told| told.target.clone()).unwrap_or_default(),
         since: told.map(|told| told.since.to_string()).unwrap_or_default(),
         waits_for,
-    }
+    })
 }

@@ -116,12 +116,12 @@ impl State {
                 (every, (!changes.is_empty()).then(|| News { kind: Kind::Normal, reason: "AnnouncementWithdrawn", note: note() }))
             }
             Outcome::Waits(missing) => {
-                let (kind, reason, at_once) = match missing {
-                    Missing::Wait(_) => (Kind::Normal, "WaitingToAnnounce", false),
-                    Missing::Mistake(_) => (Kind::Warning, "CannotAnnounce", true),
+                let (kind, reason, at_once, how) = match missing {
+                    Missing::Wait(_) => (Kind::Normal, "WaitingToAnnounce", false, "waits to be announced"),
+                    Missing::Mistake(_) => (Kind::Warning, "CannotAnnounce", true, "cannot be announced"),
                 };
                 let said = self.trouble(missing.to_string(), at_once, now);
-                let note = format!("{key} is not announced: {missing}");
+                let note = format!("{key} {how}: {missing}");
                 (self.pause(false).min(every), said.then_some(News { kind, reason, note }))
             }
             Outcome::Fails(failure) => {

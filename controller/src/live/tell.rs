@@ -23,11 +23,13 @@ pub(crate) struct Tell {
     world: Arc<World>,
     /// Namespaces whose Gateways are asked for, though the API server knows no Gateways.
     without_gateway_api: BTreeSet<String>,
+    /// Clusters whose event said so.
+    said_so: BTreeSet<Ref>,
 }
 
 impl Tell {
     pub(crate) fn new(context: Context, world: Arc<World>) -> Self {
-        Self { context, world, without_gateway_api: BTreeSet::new() }
+        Self { context, world, without_gateway_api: BTreeSet::new(), said_so: BTreeSet::new() }
     }
 
     /// A pass has ended.
@@ -53,7 +55,7 @@ impl Tell {
     }
 
     /// Brings the gauges up to date, and speaks of what lasts.
-    pub(crate) async fn count(&self, nodes: &BTreeMap<NodeKey, State>) {
+    pub(crate) async fn count(&mut self, nodes: &BTreeMap<NodeKey, State>) {
         let mut targets = [("node_port", 0), ("load_balancer", 0), ("gateway", 0)];
         for key in nodes.iter().filter(|(_, state)| state.told.is_some()).map(|(key, _)| key) {
             let kind = match self.world.kind(key) {
@@ -72,11 +74,14 @@ impl Tell {
         self.speak_of_gateway_api().await;
     }
 
-    async fn speak_of_gateway_api(&self) {
+    async fn speak_of_gateway_api(&mut self) {
         let clusters = self.without_gateway_api.iter().flat_map(|namespace| self.world.clusters_of_gateways(namespace));
-        for about in clusters.filter_map(|cluster| self.about(&cluster)) {
+        let news: Vec<_> = clusters.filter(|cluster| !self.said_so.contains(cluster)).collect();
+        for cluster in news {
+            let Some(about) = self.about(&cluster) else { continue };
             let note = "the address of a Gateway is to be announced, and the Gateway API is not installed: install its CRDs, or give each node a hostname";
-            self.context.events.publish_once(&about, events::Kind::Warning, NO_GATEWAY_API, note).await;
+            self.context.events.publish(&about, events::Kind::Warning, NO_GATEWAY_API, note).await;
+            self.said_so.insert(cluster);
         }
     }
 
@@ -86,8 +91,9 @@ impl Tell {
 
     pub(crate) fn gateway_api(&mut self, namespace: &str) {
         self.without_gateway_api.remove(namespace);
-        let clusters = self.world.clusters_of_gateways(namespace);
-        clusters.iter().filter_map(|cluster| self.about(cluster)).for_each(|about| self.context.events.over(&about, NO_GATEWAY_API));
+        for cluster in self.world.clusters_of_gateways(namespace) {
+            self.said_so.remove(&cluster);
+        }
     }
 
     /// The ValkeyCluster as events name it; `None`: it was not seen.

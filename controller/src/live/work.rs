@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
-use k8s_openapi::jiff::Timestamp;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
@@ -14,7 +13,7 @@ use tracing::{debug, error, warn};
 
 use super::facts::{NodeKey, Ref};
 use super::pass::Passes;
-use super::record::{Record, Told};
+use super::record::{Record, Told, now};
 use super::saver::Saver;
 use super::secrets::Secrets;
 use super::state::{Outcome, State, spread};
@@ -230,7 +229,7 @@ impl Work {
     fn follow(&mut self, key: &NodeKey, outcome: &Outcome, took: Duration) {
         let Some(state) = self.nodes.get_mut(key) else { return };
         let (pause, news) = state.after(key, outcome, Instant::now(), self.sink.context.live.every);
-        let write = state.remember(outcome, Timestamp::now());
+        let write = state.remember(outcome, now());
         self.tell.passed(key, outcome, took, news);
         debug!(cluster = %key.cluster, node = %key, ?pause, "{outcome:?}");
         if matches!(outcome, Outcome::Withdrawn { .. }) {

@@ -77,7 +77,7 @@ fn what_is_waited_for_is_told_when_it_lasts() {
             (20, waits("load balancer of valkey-cache-0-1 has no address yet")),
             (30, waits("load balancer of valkey-cache-0-1 has no address yet")),
         ]),
-        ["20 WaitingToAnnounce: cache-0-1 is not announced: load balancer of valkey-cache-0-1 has no address yet"]
+        ["20 WaitingToAnnounce: cache-0-1 waits to be announced: load balancer of valkey-cache-0-1 has no address yet"]
     );
 }
 
