@@ -11,6 +11,7 @@ TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 FUNCTION := $(TARGET_DIR)/release/expose-valkey
 VERSION := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
 IMAGE ?= ghcr.io/expose-valkey/expose-valkey:v$(VERSION)
+CONTROLLER_IMAGE ?= ghcr.io/expose-valkey/expose-valkey-controller:v$(VERSION)
 
 # Targets that lie in files of their own.
 -include Makefile.pipelines
@@ -53,6 +54,17 @@ image: dist/expose-valkey ## Build the container image
 dist/expose-valkey:
 	@mkdir -p dist
 	binary=$$(tools/static-binary.sh) && install -m 755 "$$binary" dist/expose-valkey
+
+.PHONY: controller-image
+controller-image: dist/expose-valkey-controller ## Build the controller's container image
+	$$(tools/containers.sh)/docker build --quiet --target controller --tag $(CONTROLLER_IMAGE) \
+		--build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) .
+	tools/test-controller-image.sh $(CONTROLLER_IMAGE)
+
+.PHONY: dist/expose-valkey-controller
+dist/expose-valkey-controller:
+	@mkdir -p dist
+	binary=$$(tools/static-binary.sh expose-valkey-controller) && install -m 755 "$$binary" dist/expose-valkey-controller
 
 .PHONY: lint
 lint: ## Check formatting, lints, documentation, dependencies and scripts

@@ -27,3 +27,6 @@ pub mod leader;
 pub mod logs;
 pub mod serve;
 pub mod twin;
+
+#[cfg(test)]
+mod fake_api;

@@ -116,7 +116,7 @@ async fn take_turns(context: &Context, health: &Health, mut candidate: Candidate
 
 async fn end(jobs: &mut Option<Jobs>, why: &str) {
     if let Some(jobs) = jobs.take() {
-        warn!("this replica stops working: {why}");
+        info!("this replica stops working: {why}");
         jobs.end().await;
     }
 }

@@ -14,6 +14,8 @@ pub fn of_client(error: &kube::Error) -> String {
 pub fn of_watch(error: &watcher::Error) -> String {
     match error {
         watcher::Error::InitialListFailed(error) => format!("cannot list: {}", of_client(error)),
+        // An answer that is no event of a watch, as when the CRD was removed meanwhile.
+        watcher::Error::WatchFailed(kube::Error::SerdeError(_)) => "the watch was ended by the API server".to_owned(),
         watcher::Error::WatchStartFailed(error) | watcher::Error::WatchFailed(error) => format!("cannot watch: {}", of_client(error)),
         watcher::Error::WatchError(status) => format!("the watch ended: {}", status.message),
         watcher::Error::NoResourceVersion => "the API server sent no resourceVersion".to_owned(),

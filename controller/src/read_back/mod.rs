@@ -14,6 +14,8 @@ mod owners;
 mod pass;
 mod queue;
 mod rolling;
+#[cfg(test)]
+mod scenarios;
 mod store;
 mod table;
 mod watch;

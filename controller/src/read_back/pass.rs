@@ -26,6 +26,7 @@ mod reason {
     pub(super) const WAITING_FOR_PORTS: &str = "WaitingForPorts";
     pub(super) const WAITING_FOR_NODE: &str = "WaitingForNode";
     pub(super) const STANDING_DOWN: &str = "StandingDown";
+    pub(super) const CONFLICT: &str = "FieldConflict";
     pub(super) const NOT_SUPPORTED: &str = "ReadBackNotSupported";
     pub(super) const NO_GATEWAY_API: &str = "GatewayAPIUnavailable";
     pub(super) const FAILED: &str = "ReadBackFailed";
@@ -158,6 +159,7 @@ impl Pass {
             Ok(cluster) => {
                 self.lock().put(&cluster);
                 self.context.metrics.wrote(Job::ReadBack, "valkey_cluster_status");
+                self.trouble_is_over(about);
                 self.context.events.publish(about, Kind::Normal, reason, &published(&endpoints)).await;
                 Ok(true)
             }
@@ -207,6 +209,7 @@ impl Pass {
 
     async fn tell_change(&self, about: &ObjectReference, name: &str, wanted: Wanted, restarts: bool) {
         self.context.metrics.wrote(Job::ReadBack, "valkey_node");
+        self.trouble_is_over(about);
         let restart = if restarts { "; the operator restarts it" } else { "" };
         let (reason, note) = match wanted {
             Wanted::Port(port) => (reason::PORT_SET, format!("ValkeyNode {name} announces port {port}{restart}")),
@@ -221,7 +224,7 @@ impl Pass {
                 outcome.again = true;
                 return Ok(());
             }
-            Refused::Owned(what) => (reason::STANDING_DOWN, format!("another manager owns {what}: it is left alone")),
+            Refused::Owned(what) => (reason::CONFLICT, format!("another manager owns {what}: it is left alone")),
             Refused::Unknown => (
                 reason::NOT_SUPPORTED,
                 "the CRDs of the operator do not know `status.externalEndpoints` or `spec.externalAccessClientPort`: \
@@ -237,6 +240,12 @@ impl Pass {
         self.tell_once(about, Kind::Warning, reason, &note).await;
         outcome.actions.push(action(key, format!("ValkeyCluster {}", key.name), What::Fail(note)));
         Ok(())
+    }
+
+    fn trouble_is_over(&self, about: &ObjectReference) {
+        for reason in [reason::CONFLICT, reason::NOT_SUPPORTED, reason::FAILED] {
+            self.context.events.over(about, reason);
+        }
     }
 
     async fn tell_once(&self, about: &ObjectReference, kind: Kind, reason: &'static str, note: &str) {
