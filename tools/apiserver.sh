@@ -6,6 +6,8 @@
 #   KUBECONFIG=$(tools/apiserver.sh start FOLDER)
 #   tools/apiserver.sh stop FOLDER
 #
+#   APISERVER_FLAGS   more flags for kube-apiserver, one word each
+#
 # FOLDER takes data, keys, logs and pids, 130 MB, and is left there by `stop`. Two
 # servers in two folders do not disturb each other. Needs openssl, and Go for
 # the first call (see kubernetes.sh).
@@ -16,6 +18,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 [[ $# == 2 && ($1 == start || $1 == stop) ]] || die "must be called with start or stop, and a folder"
 folder=$2
+read -ra flags <<<"${APISERVER_FLAGS:-}"
 
 # end NAME: stops a server, and waits until it is gone.
 end() {
@@ -97,7 +100,7 @@ for ((attempt = 0; attempt < 5; attempt++)); do
         --service-account-key-file tokens.key --service-account-signing-key-file tokens.key \
         --service-account-issuer https://kubernetes.default.svc \
         --service-cluster-ip-range 10.96.0.0/16 --authorization-mode RBAC \
-        --disable-admission-plugins ServiceAccount --endpoint-reconciler-type none
+        --disable-admission-plugins ServiceAccount --endpoint-reconciler-type none "${flags[@]}"
     cat >kubeconfig <<END
 apiVersion: v1
 kind: Config

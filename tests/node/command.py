@@ -1,5 +1,6 @@
 """The examples of `announce: Command` with the operator that is released today."""
 
+import os
 import sys
 
 from node import *
@@ -107,12 +108,19 @@ def expose(example):
     example.reached()
     example.keys(written=300)
     say("reached from outside; all keys written and read")
-    stands_still([("statefulsets", example.namespace, ""), ("valkeynodes", example.namespace, ""), ("services", example.namespace, "")])
+    operators = f"valkey.io/cluster={example.cluster}"
+    stands_still([("statefulsets", example.namespace, operators), ("valkeynodes", example.namespace, operators), ("services", example.namespace, example.own())])
     say("nothing was written for 20 s")
 
 
 def grow(example):
     before = example.workloads()
+    gateway = example.folder / "base/gateway.yaml"
+    if gateway.exists():
+        # Two ports more for the new shard.
+        with gateway.open("a") as file:
+            for node in range(2):
+                file.write(f"  - name: {example.cluster}-3-{node}\n    protocol: TCP\n    port: {9006 + node}\n")
     change(example.folder / "base", "shards: 3", "shards: 4")
     apply(example.exposed())
     example.rolled("the new shard is there", ours)
