@@ -1,6 +1,7 @@
 //! An API server for tests: answers by a function, and remembers what was asked.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use http::{Request, Response};
 use http_body_util::BodyExt;
@@ -11,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::{Context, Scope};
 use crate::events::Events;
+use crate::live::Options;
 use crate::metrics::Metrics;
 
 /// A request that was made.
@@ -61,7 +63,8 @@ pub(crate) fn context(answer: impl Fn(&Asked) -> (u16, Value) + Clone + Send + S
     });
     let client = Client::new(service, "default");
     let events = Events::new(client.clone(), "test");
-    let context = Context { client, scope: Scope::Cluster, events, metrics: Metrics::default(), stop: CancellationToken::new() };
+    let live = Options { every: Duration::from_secs(180), home: "expose-valkey".to_owned() };
+    let context = Context { client, scope: Scope::Cluster, events, metrics: Metrics::default(), live, stop: CancellationToken::new() };
     (context, log)
 }
 

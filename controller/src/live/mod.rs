@@ -75,3 +75,8 @@ pub async fn status(context: &Context) -> Result<Vec<Row>, kube::Error> {
     let world = load::world(context, told.keys()).await?;
     Ok(report::rows(&world, &told))
 }
+
+#[cfg(test)]
+mod fake_server;
+#[cfg(test)]
+mod tests;
