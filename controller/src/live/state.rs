@@ -41,6 +41,8 @@ pub(crate) struct News {
     pub(crate) kind: Kind,
     pub(crate) reason: &'static str,
     pub(crate) note: String,
+    /// What is behind it, without the node's name: other nodes of the cluster may have the same trouble.
+    pub(crate) cause: Option<String>,
 }
 
 /// One node's memory.
@@ -107,13 +109,16 @@ impl State {
                 self.failures = 0;
                 self.trouble = None;
                 let note = || format!("{key} sends clients to {announcement}: told to pod {pod}");
-                (every, (!changes.is_empty()).then(|| News { kind: Kind::Normal, reason: "Announced", note: note() }))
+                (every, (!changes.is_empty()).then(|| News { kind: Kind::Normal, reason: "Announced", note: note(), cause: None }))
             }
             Outcome::Withdrawn { changes } => {
                 self.failures = 0;
                 self.trouble = None;
                 let note = || format!("{key} sends clients to its own address again: its Service is not announced live any more");
-                (every, (!changes.is_empty()).then(|| News { kind: Kind::Normal, reason: "AnnouncementWithdrawn", note: note() }))
+                (
+                    every,
+                    (!changes.is_empty()).then(|| News { kind: Kind::Normal, reason: "AnnouncementWithdrawn", note: note(), cause: None }),
+                )
             }
             Outcome::Waits(missing) => {
                 let (kind, reason, at_once, how) = match missing {
@@ -122,12 +127,12 @@ impl State {
                 };
                 let said = self.trouble(missing.to_string(), at_once, now);
                 let note = format!("{key} {how}: {missing}");
-                (self.pause(false).min(every), said.then_some(News { kind, reason, note }))
+                (self.pause(false).min(every), said.then_some(News { kind, reason, note, cause: Some(missing.to_string()) }))
             }
             Outcome::Fails(failure) => {
                 let said = self.trouble(failure.to_string(), !failure.passes(), now);
                 let note = format!("server of {key} {failure}");
-                let news = News { kind: Kind::Warning, reason: reason(failure), note };
+                let news = News { kind: Kind::Warning, reason: reason(failure), note, cause: Some(failure.to_string()) };
                 (self.pause(failure.passes()).min(every), said.then_some(news))
             }
         }

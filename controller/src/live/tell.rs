@@ -1,11 +1,12 @@
 //! What the loop tells: events of the ValkeyClusters, and metrics.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ObjectReference;
-use tracing::warn;
+use tokio::time::Instant;
+use tracing::{info, warn};
 
 use super::facts::{Kind, NodeKey, Ref};
 use super::resources;
@@ -16,6 +17,8 @@ use crate::context::Context;
 use crate::events;
 use crate::metrics::Job;
 
+/// For so long the nodes of a cluster share an event about the same cause.
+const SAME_CAUSE: Duration = Duration::from_secs(600);
 const NO_GATEWAY_API: &str = "GatewayAPIUnavailable";
 
 pub(crate) struct Tell {
@@ -23,17 +26,19 @@ pub(crate) struct Tell {
     world: Arc<World>,
     /// Namespaces whose Gateways are asked for, though the API server knows no Gateways.
     without_gateway_api: BTreeSet<String>,
+    /// Causes of trouble that an event of the cluster told already, with the time: a missing right is one event, not one a node.
+    causes: HashMap<(Ref, String), Instant>,
     /// Clusters whose event said so.
     said_so: BTreeSet<Ref>,
 }
 
 impl Tell {
     pub(crate) fn new(context: Context, world: Arc<World>) -> Self {
-        Self { context, world, without_gateway_api: BTreeSet::new(), said_so: BTreeSet::new() }
+        Self { context, world, without_gateway_api: BTreeSet::new(), causes: HashMap::new(), said_so: BTreeSet::new() }
     }
 
     /// A pass has ended.
-    pub(crate) fn passed(&self, key: &NodeKey, outcome: &Outcome, took: Duration, news: Option<News>) {
+    pub(crate) fn passed(&mut self, key: &NodeKey, outcome: &Outcome, took: Duration, news: Option<News>) {
         let (ok, told) = match outcome {
             Outcome::Announces { changes, .. } | Outcome::Withdrawn { changes } => (true, !changes.is_empty()),
             Outcome::Waits(Missing::Wait(_)) => (true, false),
@@ -43,7 +48,16 @@ impl Tell {
         if told {
             self.context.metrics.wrote(Job::Live, "server");
         }
-        let Some(News { kind, reason, note }) = news else { return };
+        if matches!(outcome, Outcome::Announces { .. } | Outcome::Withdrawn { .. }) {
+            self.causes.retain(|(cluster, _), _| *cluster != key.cluster);
+        }
+        let Some(News { kind, reason, note, cause }) = news else { return };
+        if let Some(cause) = cause
+            && !self.is_news(key, cause)
+        {
+            info!(cluster = %key.cluster, reason, "{note}");
+            return;
+        }
         match self.about(&key.cluster) {
             None => warn!(cluster = %key.cluster, reason, "{note}"),
             // The loop does not wait for the API server.
@@ -52,6 +66,12 @@ impl Tell {
                 tokio::spawn(async move { events.publish(&about, kind, reason, &note).await });
             }
         }
+    }
+
+    fn is_news(&mut self, key: &NodeKey, cause: String) -> bool {
+        let now = Instant::now();
+        self.causes.retain(|_, told| now.duration_since(*told) < SAME_CAUSE);
+        self.causes.insert((key.cluster.clone(), cause), now).is_none()
     }
 
     /// Brings the gauges up to date, and speaks of what lasts.
@@ -109,3 +129,6 @@ impl Tell {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
