@@ -167,8 +167,26 @@ impl Pass {
         }
     }
 
-    /// Changes one node after the other, as far as that is possible without waiting.
-    async fn roll(&self, key: &Key, about: &ObjectReference, mut step: NodeStep, outcome: &mut Outcome) -> Result<(), kube::Error> {
+    /// Changes one node after the other, as far as that is possible without waiting. Those that run no server yet are told of
+    /// together: nobody is concerned by one of them.
+    async fn roll(&self, key: &Key, about: &ObjectReference, step: NodeStep, outcome: &mut Outcome) -> Result<(), kube::Error> {
+        let mut unnoticed = 0;
+        let result = self.roll_on(key, about, step, outcome, &mut unnoticed).await;
+        if unnoticed > 0 {
+            let note = format!("changed the ports of {unnoticed} ValkeyNodes that are not Ready");
+            self.context.events.publish(about, Kind::Normal, reason::PORT_SET, &note).await;
+        }
+        result
+    }
+
+    async fn roll_on(
+        &self,
+        key: &Key,
+        about: &ObjectReference,
+        mut step: NodeStep,
+        outcome: &mut Outcome,
+        unnoticed: &mut usize,
+    ) -> Result<(), kube::Error> {
         loop {
             match step {
                 NodeStep::Done => {
@@ -191,7 +209,13 @@ impl Pass {
                     match apply::apply_node(&self.context.client, &key.namespace, name, &object).await {
                         Ok(node) => {
                             self.lock().put(&node);
-                            self.tell_change(about, name, wanted, restarts).await;
+                            self.context.metrics.wrote(Job::ReadBack, "valkey_node");
+                            self.trouble_is_over(about);
+                            if restarts {
+                                self.tell_change(about, name, wanted).await;
+                            } else {
+                                *unnoticed += 1;
+                            }
                         }
                         Err(refused) => return self.refused(key, about, refused, outcome).await,
                     }
@@ -207,13 +231,10 @@ impl Pass {
         }
     }
 
-    async fn tell_change(&self, about: &ObjectReference, name: &str, wanted: Wanted, restarts: bool) {
-        self.context.metrics.wrote(Job::ReadBack, "valkey_node");
-        self.trouble_is_over(about);
-        let restart = if restarts { "; the operator restarts it" } else { "" };
+    async fn tell_change(&self, about: &ObjectReference, name: &str, wanted: Wanted) {
         let (reason, note) = match wanted {
-            Wanted::Port(port) => (reason::PORT_SET, format!("ValkeyNode {name} announces port {port}{restart}")),
-            _ => (reason::PORT_RELEASED, format!("the port of ValkeyNode {name} is given up{restart}")),
+            Wanted::Port(port) => (reason::PORT_SET, format!("ValkeyNode {name} is to announce port {port}: the operator restarts it")),
+            _ => (reason::PORT_RELEASED, format!("the port of ValkeyNode {name} is given up: the operator restarts it")),
         };
         self.context.events.publish(about, Kind::Normal, reason, &note).await;
     }
@@ -288,7 +309,7 @@ fn action(key: &Key, target: String, what: What) -> Action {
 fn published(endpoints: &[Endpoints]) -> String {
     match endpoints.iter().map(|shard| shard.ports.len()).sum::<usize>() {
         0 => "`status.externalEndpoints` is given up".to_owned(),
-        nodes => format!("published the ports of {nodes} nodes in {} shards", endpoints.len()),
+        nodes => format!("published the ports of {nodes} nodes"),
     }
 }
 

@@ -279,3 +279,21 @@ async fn a_dry_run_writes_nothing_and_says_what_it_would() {
         assert_eq!(log.take(method), []);
     }
 }
+
+#[tokio::test]
+async fn nodes_without_a_server_yet_are_changed_together_and_told_of_together() {
+    let mut new = Scenario::allocated();
+    new.nodes.iter_mut().for_each(|node| node["status"] = json!({}));
+    let (pass, log) = new.pass(|asked| {
+        let (code, mut object) = takes_all(asked);
+        if object["metadata"]["labels"].is_object() {
+            object["status"] = json!({});
+        }
+        (code, object)
+    });
+    run(&pass).await;
+    assert_eq!(log.take("PATCH").len(), 3);
+    let events = log.take("POST");
+    let notes: Vec<_> = events.iter().map(|event| event.body["note"].as_str().unwrap()).collect();
+    assert_eq!(notes, ["published the ports of 2 nodes", "changed the ports of 2 ValkeyNodes that are not Ready"]);
+}
