@@ -14,7 +14,7 @@ IMAGE ?= ghcr.io/expose-valkey/expose-valkey:v$(VERSION)
 CONTROLLER_IMAGE ?= ghcr.io/expose-valkey/expose-valkey-controller:v$(VERSION)
 
 # Targets that lie in files of their own.
--include Makefile.pipelines
+-include Makefile.pipelines Makefile.node
 
 # Crates that a function from text to text has no use for.
 UNWANTED := tokio|hyper|kube-client

@@ -38,7 +38,7 @@ python=$("$here/python.sh" "$here/../tests/node/requirements.txt")
 WORK=$cache/node-$suite
 if [[ $suite != command ]]; then
     # Built by `make controller-image`, under the name that deploy/ has.
-    image=$(sed -n 's/^ *image: *//p' "$here/../deploy/deployment.yaml")
+    image=$(sed -n 's/^ *image: *//p' "$here/../deploy/base/deployment.yaml")
     mkdir -p "$cache/images"
     IMAGES=$cache/images/controller.tar
     rm -f "$IMAGES"

@@ -8,12 +8,25 @@ MANAGER = "expose-valkey-controller"
 PLACE = "expose-valkey"
 
 
-def install(*components):
-    """deploy/, and what of it an administrator chooses beside."""
-    apply(run(KUSTOMIZE, "build", ROOT / "deploy"))
-    for component in components:
-        apply(component)
-    running(int(get("deployment", MANAGER, PLACE)["spec"]["replicas"]))
+def install(secrets=()):
+    """deploy/base, and a Role for the Secrets of each namespace: (namespace, names)."""
+    apply(run(KUSTOMIZE, "build", ROOT / "deploy/base"))
+    for place, names in secrets:
+        folder = WORK / "secrets" / place
+        folder.mkdir(parents=True)
+        # As deploy/README.md has it.
+        role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": f"{MANAGER}-secrets"},
+                "rules": [{"apiGroups": [""], "resources": ["secrets"], "resourceNames": sorted(names), "verbs": ["get"]}]}
+        (folder / "kustomization.yaml").write_text(yaml.safe_dump({
+            "namespace": place, "resources": [os.path.relpath(ROOT / "deploy/cluster-secrets", folder)], "patches": [{"patch": yaml.safe_dump(role)}],
+        }))
+        namespace(place)
+        apply(run(KUSTOMIZE, "build", folder))
+    running(wanted())
+
+
+def wanted():
+    return int(get("deployment", MANAGER, PLACE)["spec"]["replicas"])
 
 
 def running(count):
@@ -32,7 +45,7 @@ def replicas(count):
 
 def restart():
     kubectl("delete", "pods", "-n", PLACE, "--all")
-    running(int(get("deployment", MANAGER, PLACE)["spec"]["replicas"]))
+    running(wanted())
 
 
 def leader():

@@ -15,18 +15,20 @@ class Cluster:
     def __init__(self, name, example, *changes):
         self.name = name
         self.folder = copy(f"examples/operator/{example}", name)
-        for old, new in changes:
-            change(self.folder, old, new)
+        for where, old, new in changes:
+            change(self.folder / where, old, new)
         objects = self.objects()
         (cluster,) = [o for o in objects if o["kind"] == "ValkeyCluster"]
         self.cluster, self.namespace = cluster["metadata"]["name"], cluster["metadata"]["namespace"]
         self.written = f"{name}-"
         self.ca = None
+        self.secrets = [f"internal-{self.cluster}-system-passwords"]
         namespace(self.namespace)
         for gateway in [o for o in objects if o["kind"] == "Gateway"]:
             gateway_class(gateway["spec"]["gatewayClassName"])
         tls = cluster["spec"].get("networking", {}).get("tls") or cluster["spec"].get("tls")
         if tls:
+            self.secrets.append(tls["certificates"]["server"]["secretName"])
             self.certify(tls["certificates"]["server"]["secretName"], objects)
 
     def objects(self):
@@ -191,6 +193,12 @@ class Cluster:
 
 CLUSTERS = {
     "nodeport": lambda: Cluster("nodeport", "live-nodeport"),
+    "hostnames": lambda: Cluster(
+        "hostnames",
+        "live-nodeport",
+        ("base", "namespace: shop", "namespace: named"),
+        ("exec", "serviceType: NodePort", "serviceType: NodePort\n      domain: jobs.example.org"),
+    ),
     "loadbalancer": lambda: Cluster("loadbalancer", "live-loadbalancer"),
     "sni": lambda: Cluster("sni", "live-sni"),
 }
@@ -216,8 +224,11 @@ def main():
     with gateway(WORK / "envoy"):
         program = Operator()
         program.start()
-        install()
         clusters = [CLUSTERS[name]() for name in chosen]
+        secrets = {}
+        for cluster in clusters:
+            secrets.setdefault(cluster.namespace, []).extend(cluster.secrets)
+        install(secrets.items())
         together_or_fail(*[(c.name, c.life) for c in clusters])
 
         def restart_operator():
@@ -232,8 +243,6 @@ def main():
             def one(cluster):
                 cluster.during(what, lambda: (done.wait(60), done.wait(200)))
 
-            threads = []
-
             def act():
                 done.wait(60)
                 change()
@@ -244,13 +253,11 @@ def main():
         each("the operator restarted", restart_operator)
         each("the controller restarted", restart)
 
-        count = int(get("deployment", MANAGER, PLACE)["spec"]["replicas"])
-
         def away():
             replicas(0)
             for cluster in clusters:
                 cluster.replace("slave")
-            replicas(count)
+            replicas(2)
 
         each("the controller away while a pod was replaced", away)
         for cluster in clusters:

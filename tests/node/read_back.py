@@ -107,13 +107,11 @@ def alone():
     second = cluster.settles("a Service re-created")
     check(first != second, "the ports are the old ones")
 
-    replicas(2)
     was = leader()
     kubectl("delete", "pod", was.split("_")[0], "-n", PLACE, "--grace-period=0", "--force")
     cluster.recreate()
     cluster.settles("the leader killed", 60)
     check(leader() != was, "the Lease has the same holder")
-    replicas(1)
 
     restart_api_server()
     cluster.recreate()
