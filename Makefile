@@ -40,6 +40,10 @@ test: build ## Set up what the tests need (Kustomize from its Go module) and run
 	$(CARGO) test --locked --workspace
 	tools/test-examples.sh exec
 
+.PHONY: test-valkey
+test-valkey: ## Set up a Valkey server, and test the controller's words with it
+	PATH=$$(tools/valkey.sh):$$PATH $(CARGO) test --locked --package expose-valkey-controller --test valkey
+
 .PHONY: examples
 examples: build image ## Run every example as a program and as a container, and compare with what it should print
 	tools/test-examples.sh exec container

@@ -5,14 +5,18 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
 use super::facts::{NodeKey, Ref};
 use super::record::{Record, Told};
+use crate::words;
 
 /// What is new within this time is written together.
 const GATHER: Duration = Duration::from_millis(500);
+/// At the end.
+const GRACE: Duration = Duration::from_millis(1500);
 /// After an error.
 const PAUSE: Duration = Duration::from_secs(5);
 
@@ -36,10 +40,12 @@ impl Saver {
         let _ = self.pages.send(page);
     }
 
-    /// Writes what is left, and ends.
-    pub(crate) async fn end(self) {
+    /// Writes what is left, and ends. An API server that does not answer is not waited for.
+    pub(crate) async fn end(mut self) {
         drop(self.pages);
-        let _ = self.task.await;
+        if timeout(GRACE, &mut self.task).await.is_err() {
+            self.task.abort();
+        }
     }
 }
 
@@ -55,7 +61,7 @@ async fn save(record: Record, mut received: UnboundedReceiver<Page>, stop: Cance
             }
         }
         // While the program ends there is no time to gather.
-        let _ = tokio::time::timeout(if failing { PAUSE } else { GATHER }, stop.cancelled()).await;
+        let _ = timeout(if failing { PAUSE } else { GATHER }, stop.cancelled()).await;
         while let Ok(page) = received.try_recv() {
             pages.insert(page.0, page.1);
         }
@@ -66,7 +72,7 @@ async fn save(record: Record, mut received: UnboundedReceiver<Page>, stop: Cance
             match record.save(&cluster, page).await {
                 Ok(()) => drop(pages.remove(&cluster)),
                 Err(error) => {
-                    warn!(%cluster, "what its servers were told cannot be written down: {}", crate::words::of_client(&error));
+                    warn!(%cluster, "what its servers were told cannot be written down: {}", words::of_client(&error));
                     failing = true;
                     break;
                 }
