@@ -70,6 +70,10 @@ dist/expose-valkey-controller:
 	@mkdir -p dist
 	binary=$$(tools/static-binary.sh expose-valkey-controller) && install -m 755 "$$binary" dist/expose-valkey-controller
 
+.PHONY: test-deploy
+test-deploy: ## Build deploy/ in all its ways, and ask an API server what the controller may do
+	tools/test-deploy.sh
+
 .PHONY: lint
 lint: ## Check formatting, lints, documentation, dependencies and scripts
 	$(CARGO) fmt --all --check

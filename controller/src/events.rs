@@ -146,3 +146,43 @@ fn shortened(note: &str) -> String {
     let end = (0..=LONGEST_NOTE.min(note.len())).rev().find(|end| note.is_char_boundary(*end)).unwrap_or(0);
     note.get(..end).unwrap_or_default().to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake_api::context;
+
+    fn cluster() -> ObjectReference {
+        ObjectReference {
+            kind: Some("ValkeyCluster".into()),
+            namespace: Some("prod".into()),
+            name: Some("cache".into()),
+            ..Default::default()
+        }
+    }
+
+    #[tokio::test]
+    async fn what_lasts_is_told_once_and_again_after_it_was_over() {
+        let (context, log) = context(|_| unreachable!("only events are asked for"));
+        let about = cluster();
+        let tell = || context.events.publish_once(&about, Kind::Normal, "Waiting", "for a port");
+        tell().await;
+        tell().await;
+        assert_eq!(log.take_events(), ["Waiting"]);
+        context.events.over(&about, "Other");
+        tell().await;
+        assert_eq!(log.take_events(), Vec::<String>::new(), "another condition was over");
+        context.events.over(&about, "Waiting");
+        tell().await;
+        assert_eq!(log.take_events(), ["Waiting"]);
+    }
+
+    #[tokio::test]
+    async fn a_note_is_as_long_as_the_api_allows_and_ends_between_letters() {
+        let (context, log) = context(|_| unreachable!("only events are asked for"));
+        context.events.publish(&cluster(), Kind::Warning, "Long", &"é".repeat(600)).await;
+        let events = log.take("POST");
+        assert_eq!(events[0].body["note"], "é".repeat(512));
+        assert_eq!(events[0].path, "/apis/events.k8s.io/v1/namespaces/prod/events?");
+    }
+}

@@ -13,12 +13,9 @@ use crate::args::Run;
 use crate::context::{Context, NAME, Scope};
 use crate::events::Events;
 use crate::health::{self, Health};
-use crate::leader::{Candidate, DEADLINE, PERIOD};
+use crate::leader::{Candidate, DEADLINE, GRACE, PERIOD};
 use crate::metrics::Metrics;
 use crate::{live, read_back, words};
-
-/// Jobs that were stopped have so long to end what they are at.
-const GRACE: Duration = Duration::from_secs(4);
 
 /// Runs until SIGTERM or SIGINT.
 ///
@@ -78,33 +75,29 @@ async fn take_turns(context: &Context, health: &Health, mut candidate: Candidate
     let mut renewed = Instant::now();
     let mut trouble = false;
     loop {
-        let turn = candidate.turn().await;
+        // From before the request: what counts is when the API server wrote it, at the earliest.
+        let begun = Instant::now();
+        let turn = candidate.turn(left(jobs.is_some(), renewed)).await;
         health.sign(turn.is_ok());
-        match turn {
-            Ok(true) => {
-                renewed = Instant::now();
-                if jobs.is_none() {
-                    info!("holding the lease: this replica works");
-                    jobs = Some(Jobs::start(context));
-                }
-                trouble = false;
+        match &turn {
+            Ok(true) if jobs.is_none() => {
+                info!("holding the lease: this replica works");
+                jobs = Some(Jobs::start(context));
             }
-            Ok(false) => {
-                trouble = false;
-                end(&mut jobs, "another replica took the lease").await;
-            }
-            Err(error) => {
-                if !trouble {
-                    warn!("the lease cannot be taken or renewed: {}", words::of_client(&error));
-                }
-                trouble = true;
-            }
+            Ok(true) => {}
+            Ok(false) => end(&mut jobs, "another replica took the lease").await,
+            Err(error) if !trouble => warn!("the lease cannot be taken or renewed: {}", words::of_client(error)),
+            Err(_) => {}
+        }
+        trouble = turn.is_err();
+        if let Ok(true) = turn {
+            renewed = begun;
         }
         if renewed.elapsed() >= DEADLINE {
             end(&mut jobs, "the lease could not be renewed in time").await;
         }
         context.metrics.set_leader(jobs.is_some());
-        if !context.sleep(PERIOD).await {
+        if !context.sleep(PERIOD.min(left(jobs.is_some(), renewed))).await {
             break;
         }
     }
@@ -112,6 +105,11 @@ async fn take_turns(context: &Context, health: &Health, mut candidate: Candidate
         end(&mut jobs, "stopping").await;
         candidate.release().await;
     }
+}
+
+/// Time until the holder must have renewed; without end for who holds nothing.
+fn left(holds: bool, renewed: Instant) -> Duration {
+    if holds { DEADLINE.saturating_sub(renewed.elapsed()) } else { Duration::MAX }
 }
 
 async fn end(jobs: &mut Option<Jobs>, why: &str) {
