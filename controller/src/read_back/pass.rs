@@ -30,6 +30,7 @@ mod reason {
     pub(super) const CONFLICT: &str = "FieldConflict";
     pub(super) const NOT_SUPPORTED: &str = "ReadBackNotSupported";
     pub(super) const NO_GATEWAY_API: &str = "GatewayAPIUnavailable";
+    pub(super) const GATEWAY_API: &str = "GatewayAPIAvailable";
     pub(super) const FAILED: &str = "ReadBackFailed";
 }
 
@@ -102,7 +103,9 @@ impl Pass {
     async fn look_for_gateway_api(&self, key: &Key, about: &ObjectReference, outcome: &mut Outcome) -> Result<(), kube::Error> {
         let asks = self.lock().get(key).is_some_and(asks_for_gateway);
         if !asks || self.gateway_api.is_served().await? {
-            self.context.events.over(about, reason::NO_GATEWAY_API);
+            if self.context.events.over(about, reason::NO_GATEWAY_API) && asks {
+                self.context.events.publish(about, Kind::Normal, reason::GATEWAY_API, "Gateway API is served now").await;
+            }
             return Ok(());
         }
         let note = "the cluster asks for a Gateway, but neither TCPRoute nor TLSRoute is served here: install the CRDs of Gateway API";
