@@ -77,10 +77,13 @@ impl Events {
         }
     }
 
-    /// The conditions of that reason are over: should one come again, it is news.
-    pub fn over(&self, about: &ObjectReference, reason: &'static str) {
+    /// The conditions of that reason are over: should one come again, it is news. Answers whether there was one.
+    pub fn over(&self, about: &ObjectReference, reason: &'static str) -> bool {
         let object = key_of(about);
-        self.lock().retain(|key, _| key.object != object || key.reason != reason);
+        let mut seen = self.lock();
+        let before = seen.len();
+        seen.retain(|key, _| key.object != object || key.reason != reason);
+        seen.len() < before
     }
 
     /// The object is gone.

@@ -9,8 +9,10 @@ use tokio::time::Instant;
 
 /// Versions that serve, or served, TCPRoute or TLSRoute.
 const VERSIONS: [&str; 3] = ["v1", "v1alpha3", "v1alpha2"];
-/// For so long an answer holds. CRDs may be installed, or removed, at any time.
+/// Who needs Gateway API and did not find it asks again after this time, or half of it: CRDs may be installed at any time.
 pub const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(30);
+/// For so long an answer is good for all who ask. Less than the shortest pause, or it would be answered from memory for ever.
+const FRESH: Duration = Duration::from_secs(10);
 
 /// Asks the API server, and remembers the answer for a while. Cheap to clone.
 #[derive(Clone)]
@@ -32,7 +34,7 @@ impl GatewayApi {
     pub async fn is_served(&self) -> Result<bool, Error> {
         let mut answer = self.answer.lock().await;
         match *answer {
-            Some((asked, served)) if asked.elapsed() < ASKED_AGAIN_AFTER => Ok(served),
+            Some((asked, served)) if asked.elapsed() < FRESH => Ok(served),
             _ => {
                 let served = self.ask().await?;
                 *answer = Some((Instant::now(), served));

@@ -10,6 +10,7 @@
 mod facts;
 mod load;
 mod pass;
+mod reasons;
 mod record;
 mod report;
 mod resources;

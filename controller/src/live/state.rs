@@ -6,6 +6,7 @@ use k8s_openapi::jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::facts::{Login, NodeKey};
+use super::reasons;
 use super::record::{Run, Told};
 use super::server::Failure;
 use super::settings::Change;
@@ -109,21 +110,18 @@ impl State {
                 self.failures = 0;
                 self.trouble = None;
                 let note = || format!("{key} sends clients to {announcement}: told to pod {pod}");
-                (every, (!changes.is_empty()).then(|| News { kind: Kind::Normal, reason: "Announced", note: note(), cause: None }))
+                (every, (!changes.is_empty()).then(|| News { kind: Kind::Normal, reason: reasons::ANNOUNCED, note: note(), cause: None }))
             }
             Outcome::Withdrawn { changes } => {
                 self.failures = 0;
                 self.trouble = None;
                 let note = || format!("{key} sends clients to its own address again: its Service is not announced live any more");
-                (
-                    every,
-                    (!changes.is_empty()).then(|| News { kind: Kind::Normal, reason: "AnnouncementWithdrawn", note: note(), cause: None }),
-                )
+                (every, (!changes.is_empty()).then(|| News { kind: Kind::Normal, reason: reasons::WITHDRAWN, note: note(), cause: None }))
             }
             Outcome::Waits(missing) => {
                 let (kind, reason, at_once, how) = match missing {
-                    Missing::Wait(_) => (Kind::Normal, "WaitingToAnnounce", false, "waits to be announced"),
-                    Missing::Mistake(_) => (Kind::Warning, "CannotAnnounce", true, "cannot be announced"),
+                    Missing::Wait(_) => (Kind::Normal, reasons::WAITING, false, "waits to be announced"),
+                    Missing::Mistake(_) => (Kind::Warning, reasons::CANNOT, true, "cannot be announced"),
                 };
                 let said = self.trouble(missing.to_string(), at_once, now);
                 let note = format!("{key} {how}: {missing}");
@@ -161,11 +159,11 @@ impl State {
 
 fn reason(failure: &Failure) -> &'static str {
     match failure {
-        Failure::Unreachable { .. } | Failure::NotTls(_) => "ServerUnreachable",
-        Failure::Certificate(_) => "ServerCertificateInvalid",
-        Failure::Login(_) | Failure::Denied(_) => "ServerRefusesUser",
-        Failure::Lacks(_) => "ServerTooOld",
-        Failure::Refused(_) => "ServerRefuses",
+        Failure::Unreachable { .. } | Failure::NotTls(_) => reasons::UNREACHABLE,
+        Failure::Certificate(_) => reasons::CERTIFICATE,
+        Failure::Login(_) | Failure::Denied(_) => reasons::USER,
+        Failure::Lacks(_) => reasons::TOO_OLD,
+        Failure::Refused(_) => reasons::REFUSES,
     }
 }
 

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use tracing::{info, warn};
 
 use super::facts::{Kind, NodeKey, Ref};
+use super::reasons::NO_GATEWAY_API;
 use super::resources;
 use super::source::Missing;
 use super::state::{News, Outcome, State};
@@ -19,7 +20,6 @@ use crate::metrics::Job;
 
 /// For so long the nodes of a cluster share an event about the same cause.
 const SAME_CAUSE: Duration = Duration::from_secs(600);
-const NO_GATEWAY_API: &str = "GatewayAPIUnavailable";
 
 pub(crate) struct Tell {
     context: Context,

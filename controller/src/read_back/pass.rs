@@ -1,6 +1,7 @@
 //! One pass over one cluster: decide, write, tell.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ObjectReference;
 use tracing::debug;
@@ -12,7 +13,7 @@ use super::rolling::Wanted;
 use super::store::{Entry, Store};
 use crate::context::Context;
 use crate::events::Kind;
-use crate::gateway_api::GatewayApi;
+use crate::gateway_api::{ASKED_AGAIN_AFTER, GatewayApi};
 use crate::metrics::Job;
 use crate::report::{Action, What};
 use crate::words;
@@ -29,11 +30,15 @@ mod reason {
     pub(super) const CONFLICT: &str = "FieldConflict";
     pub(super) const NOT_SUPPORTED: &str = "ReadBackNotSupported";
     pub(super) const NO_GATEWAY_API: &str = "GatewayAPIUnavailable";
+    pub(super) const GATEWAY_API: &str = "GatewayAPIAvailable";
     pub(super) const FAILED: &str = "ReadBackFailed";
 }
 
 /// So many of the things that are waited for are named; then they are counted.
 const NAMED: usize = 3;
+
+/// What changed under our hands is looked at again after this time.
+const CHANGED_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// What passes work with.
 #[derive(Clone)]
@@ -55,8 +60,8 @@ pub(super) struct Outcome {
     pub(super) actions: Vec<Action>,
     /// Kind of exposure and number of nodes whose ports are published.
     pub(super) targets: Option<(&'static str, usize)>,
-    /// Something is waited for that no watch tells of: look again.
-    pub(super) again: bool,
+    /// Something is waited for that no watch need tell of: look again after this time.
+    pub(super) again: Option<Duration>,
     /// Something is waited for.
     pub(super) waits: bool,
 }
@@ -98,13 +103,15 @@ impl Pass {
     async fn look_for_gateway_api(&self, key: &Key, about: &ObjectReference, outcome: &mut Outcome) -> Result<(), kube::Error> {
         let asks = self.lock().get(key).is_some_and(asks_for_gateway);
         if !asks || self.gateway_api.is_served().await? {
-            self.context.events.over(about, reason::NO_GATEWAY_API);
+            if self.context.events.over(about, reason::NO_GATEWAY_API) && asks {
+                self.context.events.publish(about, Kind::Normal, reason::GATEWAY_API, "Gateway API is served now").await;
+            }
             return Ok(());
         }
         let note = "the cluster asks for a Gateway, but neither TCPRoute nor TLSRoute is served here: install the CRDs of Gateway API";
         self.tell_once(about, Kind::Warning, reason::NO_GATEWAY_API, note).await;
         self.wait(key, note.to_owned(), outcome);
-        outcome.again = true;
+        outcome.again = Some(ASKED_AGAIN_AFTER);
         Ok(())
     }
 
@@ -224,7 +231,7 @@ impl Pass {
             let next = self.decide_again(key);
             // An answer that does not show the change would let this run for ever.
             if matches!((&step, &next), (NodeStep::Change { name: done, .. }, NodeStep::Change { name, .. }) if done == name) {
-                outcome.again = true;
+                outcome.again = Some(ASKED_AGAIN_AFTER);
                 return Ok(());
             }
             step = next;
@@ -242,7 +249,7 @@ impl Pass {
     async fn refused(&self, key: &Key, about: &ObjectReference, why: Refused, outcome: &mut Outcome) -> Result<(), kube::Error> {
         let (reason, note) = match why {
             Refused::Changed => {
-                outcome.again = true;
+                outcome.again = Some(CHANGED_AGAIN_AFTER);
                 return Ok(());
             }
             Refused::Owned(what) => (reason::CONFLICT, format!("another manager owns {what}: it is left alone")),

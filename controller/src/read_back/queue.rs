@@ -15,7 +15,6 @@ use tracing::{debug, info, warn};
 use super::facts::Key;
 use super::pass::{Outcome, Pass};
 use super::watch::News;
-use crate::gateway_api::ASKED_AGAIN_AFTER;
 use crate::metrics::Job;
 use crate::words;
 
@@ -117,8 +116,8 @@ impl Work {
         match result {
             Ok(outcome) => {
                 self.failures.remove(&key);
-                if outcome.again {
-                    self.at(key.clone(), jittered(ASKED_AGAIN_AFTER));
+                if let Some(pause) = outcome.again {
+                    self.at(key.clone(), jittered(pause));
                 }
                 self.tally(&key, &outcome);
                 debug!(cluster = %key, ?took, "looked at");

@@ -37,6 +37,16 @@ fn the_page_has_every_event_of_read_back() {
 }
 
 #[test]
+fn the_page_has_every_event_of_live_announcement() {
+    let source = include_str!("../../src/live/reasons.rs");
+    let reasons: Vec<_> = source.lines().filter_map(|line| line.strip_prefix("pub(crate) const ")?.split('"').nth(1)).collect();
+    assert!(reasons.len() > 5, "{reasons:?}");
+    for reason in reasons {
+        assert!(PAGE.contains(&format!("`{reason}`")), "{reason} is not in docs/controller.md");
+    }
+}
+
+#[test]
 fn the_page_has_every_metric() {
     let metrics = Metrics::default();
     metrics.reconciled(Job::ReadBack, true, Duration::ZERO);
