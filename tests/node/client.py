@@ -1,7 +1,7 @@
 """A cluster client outside of the cluster, as an application would use one.
 
     client.py look HOST PORT [--tls CA]
-        prints as JSON what each node says of all nodes, by CLUSTER SLOTS, and where MOVED points
+        prints as JSON what each node says of all nodes, by CLUSTER SHARDS, SLOTS and MOVED
     client.py keys HOST PORT PREFIX COUNT [--tls CA]
         writes COUNT keys where they are missing, and reads all of them
     client.py write HOST PORT PREFIX [--tls CA]
@@ -58,6 +58,19 @@ def slots(node):
     return [[first, last, [[n[0], n[1]] for n in nodes]] for first, last, *nodes in node.execute_command("CLUSTER SLOTS")]
 
 
+def members(node, asked):
+    """Each living node as one of them names it, those too that still load their data: SLOTS leaves them out."""
+    found = set()
+    for shard in node.execute_command("CLUSTER SHARDS"):
+        shard = dict(zip(shard[::2], shard[1::2]))
+        for member in shard["nodes"]:
+            member = dict(zip(member[::2], member[1::2]))
+            if member["health"] != "fail":
+                # A node that names no host for itself means the one that was asked.
+                found.add((member["endpoint"] or asked, member.get("tls-port") or member["port"]))
+    return sorted(found)
+
+
 def key_of_slot(wanted):
     from valkey.crc import key_slot
 
@@ -82,23 +95,18 @@ def moved(node, ranges):
 
 
 def look(host, port, tls):
-    first = single(host, port, tls)
     seen = {"asked": [host, int(port)], "nodes": {}}
-    for _, _, nodes in slots(first):
-        for name, number in nodes:
-            if name is None:
-                # A node that names no host for itself means the one that was asked.
-                name = host
-            node = single(name, number, tls)
-            ranges = slots(node)
-            said = sorted({(n[0] or name, n[1]) for r in ranges for n in r[2]})
-            seen["nodes"][f"{name}:{number}"] = {
-                "id": node.execute_command("CLUSTER MYID"),
-                "role": node.execute_command("ROLE")[0],
-                "slots": said,
-                "covered": sum(r[1] - r[0] + 1 for r in ranges),
-                "moved": moved(node, ranges),
-            }
+    for name, number in members(single(host, port, tls), host):
+        node = single(name, number, tls)
+        ranges = slots(node)
+        seen["nodes"][f"{name}:{number}"] = {
+            "id": node.execute_command("CLUSTER MYID"),
+            "role": node.execute_command("ROLE")[0],
+            "members": members(node, name),
+            "slots": sorted({(n[0] or name, n[1]) for r in ranges for n in r[2]}),
+            "covered": sum(r[1] - r[0] + 1 for r in ranges),
+            "moved": moved(node, ranges),
+        }
     json.dump(seen, sys.stdout)
 
 

@@ -84,18 +84,18 @@ class Cluster:
         wait("all pods are ready", lambda: all_ready(self.namespace, self.cluster, self.count()), limit)
         return shards
 
-    def announced(self, limit=10):
+    def announced(self, limit=10, synced=False):
         """All nodes are announced right within the limit; returns what was seen."""
         table = self.table()
 
-        def holds():
-            for key in table:
-                look = client("look", table[key], ca=self.ca)
-                break
-            all_named(look, table.values())
+        first = next(iter(table.values()))
+
+        def holds(synced):
+            look = client("look", first, ca=self.ca)
+            all_named(look, table.values(), synced)
             return look
 
-        return wait(f"all nodes of {self.cluster} are announced right", holds, limit, every=0.2)
+        return wait(f"all nodes of {self.cluster} are {'synced' if synced else 'announced right'}", lambda: holds(synced), limit, every=0.2)
 
     def roles(self, look):
         """(shard, node) → role, by what the servers say."""
@@ -132,7 +132,7 @@ class Cluster:
             start = time.monotonic()
             self.announced(limit)
             took = time.monotonic() - start
-            time.sleep(1)
+            self.announced(60, synced=True)
         say(f"{what}: announced {took:.1f} s after the last readiness; {report['writes']} writes, {sum(report['faults'].values())} refused, "
             f"none lost, silent for {report['longest']} s at most")
 
