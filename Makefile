@@ -11,6 +11,7 @@ TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 FUNCTION := $(TARGET_DIR)/release/expose-valkey
 VERSION := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
 IMAGE ?= ghcr.io/expose-valkey/expose-valkey:v$(VERSION)
+CONTROLLER_IMAGE ?= ghcr.io/expose-valkey/expose-valkey-controller:v$(VERSION)
 
 # Targets that lie in files of their own.
 -include Makefile.pipelines Makefile.node
@@ -39,6 +40,10 @@ test: build ## Set up what the tests need (Kustomize from its Go module) and run
 	$(CARGO) test --locked --workspace
 	tools/test-examples.sh exec
 
+.PHONY: test-valkey
+test-valkey: ## Set up a Valkey server, and test the controller's words with it
+	PATH=$$(tools/valkey.sh):$$PATH $(CARGO) test --locked --package expose-valkey-controller --test valkey
+
 .PHONY: examples
 examples: build image ## Run every example as a program and as a container, and compare with what it should print
 	tools/test-examples.sh exec container
@@ -53,6 +58,21 @@ image: dist/expose-valkey ## Build the container image
 dist/expose-valkey:
 	@mkdir -p dist
 	binary=$$(tools/static-binary.sh) && install -m 755 "$$binary" dist/expose-valkey
+
+.PHONY: controller-image
+controller-image: dist/expose-valkey-controller ## Build the controller's container image
+	$$(tools/containers.sh)/docker build --quiet --target controller --tag $(CONTROLLER_IMAGE) \
+		--build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD 2>/dev/null || echo unknown) .
+	tools/test-controller-image.sh $(CONTROLLER_IMAGE)
+
+.PHONY: dist/expose-valkey-controller
+dist/expose-valkey-controller:
+	@mkdir -p dist
+	binary=$$(tools/static-binary.sh expose-valkey-controller) && install -m 755 "$$binary" dist/expose-valkey-controller
+
+.PHONY: test-deploy
+test-deploy: ## Build deploy/ in all its ways, and ask an API server what the controller may do
+	tools/test-deploy.sh
 
 .PHONY: lint
 lint: ## Check formatting, lints, documentation, dependencies and scripts
@@ -79,7 +99,7 @@ test-wasm: build ## Run the WebAssembly modules in every host, in kpt, in Kustom
 	wasm/tests/tools.sh $(FUNCTION)
 
 .PHONY: test-all
-test-all: test examples test-pipelines test-wasm ## Run all tests, those with containers and real tools too
+test-all: test test-valkey examples test-pipelines test-deploy test-operator test-controller bench-controller test-wasm ## Run all tests, those with containers and real tools too
 
 .PHONY: schema
 schema: build ## Write fn-config/schema.json from the types that read the functionConfig

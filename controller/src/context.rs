@@ -1,0 +1,72 @@
+//! What every part of the controller works with.
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::NamespaceResourceScope;
+use kube::{Api, Client, Resource};
+use tokio_util::sync::CancellationToken;
+
+use crate::events::Events;
+use crate::live::Options;
+use crate::metrics::Metrics;
+
+/// Name of the program: field manager of all that it applies, and who its events come from.
+pub const NAME: &str = "expose-valkey-controller";
+
+/// Cheap to clone: all of it is shared.
+#[derive(Clone)]
+pub struct Context {
+    /// The API server.
+    pub client: Client,
+    /// Where to look.
+    pub scope: Scope,
+    /// Publishes events of ValkeyClusters.
+    pub events: Events,
+    /// Counted for `/metrics`.
+    pub metrics: Metrics,
+    /// What live announcement was told by the command line.
+    pub live: Options,
+    /// Cancelled when the program has to stop, or has lost the lease: jobs finish what they are at and return.
+    pub stop: CancellationToken,
+}
+
+/// Which namespaces are looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// All.
+    Cluster,
+    /// These, of which there is at least one.
+    Namespaces(BTreeSet<String>),
+}
+
+impl Scope {
+    /// Whether this namespace is looked at.
+    pub fn holds(&self, namespace: &str) -> bool {
+        match self {
+            Scope::Cluster => true,
+            Scope::Namespaces(names) => names.contains(namespace),
+        }
+    }
+
+    /// The APIs to list and watch so that the whole scope is seen: one, or one for each namespace.
+    pub fn apis<K>(&self, client: &Client) -> Vec<Api<K>>
+    where
+        K: Resource<Scope = NamespaceResourceScope>,
+        K::DynamicType: Default,
+    {
+        match self {
+            Scope::Cluster => vec![Api::all(client.clone())],
+            Scope::Namespaces(names) => names.iter().map(|name| Api::namespaced(client.clone(), name)).collect(),
+        }
+    }
+}
+
+impl Context {
+    /// Waits for `duration`; false if the program has to stop before.
+    pub async fn sleep(&self, duration: std::time::Duration) -> bool {
+        tokio::select! {
+            () = self.stop.cancelled() => false,
+            () = tokio::time::sleep(duration) => true,
+        }
+    }
+}
