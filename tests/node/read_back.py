@@ -68,7 +68,8 @@ class Cluster:
         before = self.ports()
         kubectl("delete", "service", "valkey-queue-shard-1", "-n", self.namespace)
         self.apply()
-        check(self.ports() != before, "the Service has the ports that it had")
+        after = self.ports()
+        check(after != before, f"the Service has the ports that it had: {before}, {after}")
 
     def own_fields_only(self):
         """What is ours, by the API server's own books."""
