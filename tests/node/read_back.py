@@ -198,9 +198,9 @@ def refused():
     check(allowed.returncode == 0, f"the ServiceAccount may not do its work: {allowed.stderr}")
     for args in (
         ["get", "secrets", "-A"], ["get", "secrets", "-n", "kube-system"], ["get", "secret", "other", "-n", "default"], ["delete", "service", "kubernetes", "-n", "default"],
-        ["patch", "service", "kubernetes", "-n", "default", "--type=merge", "-p", "{}"], ["delete", "pods", "--all", "-n", PLACE],
+        ["patch", "service", "kubernetes", "-n", "default", "--type=merge", "-p", "{}"], ["delete", "pod", "x", "-n", PLACE],
         ["create", "configmap", "x", "-n", "default"], ["get", "deployments", "-A"], ["patch", "valkeycluster", "x", "-n", "default", "--type=merge", "-p", '{"spec":{"shards":1}}'],
-        ["delete", "valkeyclusters", "--all", "-n", "default"], ["delete", "valkeynodes", "--all", "-n", "default"], ["get", "clusterroles"], ["create", "token", MANAGER, "-n", PLACE],
+        ["delete", "valkeycluster", "x", "-n", "default"], ["delete", "valkeynode", "x", "-n", "default"], ["get", "clusterroles"], ["create", "token", MANAGER, "-n", PLACE],
     ):
         done = attempt(*args)
         check(done.returncode != 0 and "orbidden" in done.stderr, f"`kubectl {' '.join(args)}` was not refused: {done.stdout}{done.stderr}")
