@@ -11,13 +11,14 @@ DEFINITIONS = ROOT / "testdata/crds/pr281"
 
 
 class Cluster:
-    """examples/nodeport, in a namespace of its own."""
+    """examples/nodeport in a namespace of its own, with ports that Kubernetes allocates."""
 
     def __init__(self, name):
         self.folder = copy("examples/nodeport", name)
         change(self.folder / "base", "namespace: shop", f"namespace: {name}")
         # What this node has: an image of the servers, and none of the exporter.
         change(self.folder / "base", "  replicas: 1\n", "  replicas: 1\n  image: docker.io/valkey/valkey:9.1.2\n  exporter: {enabled: false}\n")
+        change(self.folder / "exec", "      nodePorts:\n        base: 31000\n", "      enabled: true\n")
         self.name, self.namespace = "queue", name
         namespace(name)
 
