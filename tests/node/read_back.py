@@ -170,8 +170,8 @@ def beside():
         settled(cluster.namespace, cluster.name, 3)
         check(specs("services") == services, "the operator changed the spec of our Services")
         for name, spec in specs("valkeynodes").items():
-            changed = {key for key in spec.keys() | nodes[name].keys() if spec.get(key) != nodes[name].get(key)}
-            check(changed <= {"serverConfigHash"}, f"the operator changed {changed} of ValkeyNode {name}")
+            changed = {key: (nodes[name].get(key), spec.get(key)) for key in spec.keys() | nodes[name].keys() if spec.get(key) != nodes[name].get(key)}
+            check(set(changed) <= {"serverConfigHash"}, f"the operator changed ValkeyNode {name}: {changed}")
         hosts("192.0.2.1", [f"shard-{shard}.queue.example.org" for shard in range(3)])
         expected = [(f"shard-{shard}.queue.example.org", port) for (shard, _), port in ports.items()]
         wait("every node is reached by its own name and port", lambda: all_named(client("look", expected[0]), expected) or True, 60)
