@@ -88,6 +88,13 @@ class Cluster:
                         check(not stray, f"{MANAGER} owns {stray} of {o['kind']} {o['metadata']['name']}")
 
 
+def filled(value):
+    """A value without the empty maps that Go's structs leave behind."""
+    if not isinstance(value, dict):
+        return value
+    return {key: inner for key, inner in ((key, filled(inner)) for key, inner in value.items()) if inner != {}}
+
+
 def restart_api_server():
     pid = int((WORK / "kube-apiserver.pid").read_text())
     command = [part for part in pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0") if part]
@@ -166,12 +173,16 @@ def beside():
     ports = cluster.settles("applied")
     specs = lambda kind: {o["metadata"]["name"]: o["spec"] for o in get(kind, None, cluster.namespace, "valkey.io/cluster=queue,valkey.io/shard-index")}
     services, nodes = specs("services"), specs("valkeynodes")
+    generations = lambda: {o["metadata"]["name"]: o["metadata"]["generation"] for o in get("valkeynodes", None, cluster.namespace)}
+    before = generations()
     with operator(OPERATOR):
         settled(cluster.namespace, cluster.name, 3)
         check(specs("services") == services, "the operator changed the spec of our Services")
-        for name, spec in specs("valkeynodes").items():
+        for name, spec in filled(specs("valkeynodes")).items():
             changed = {key: (nodes[name].get(key), spec.get(key)) for key in spec.keys() | nodes[name].keys() if spec.get(key) != nodes[name].get(key)}
             check(set(changed) <= {"serverConfigHash"}, f"the operator changed ValkeyNode {name}: {changed}")
+        # Once, for that hash.
+        check(generations() == {name: number + 1 for name, number in before.items()}, f"generations were {before}, are {generations()}")
         hosts("192.0.2.1", [f"shard-{shard}.queue.example.org" for shard in range(3)])
         expected = [(f"shard-{shard}.queue.example.org", port) for (shard, _), port in ports.items()]
         wait("every node is reached by its own name and port", lambda: all_named(client("look", expected[0]), expected) or True, 60)
