@@ -9,6 +9,7 @@ use expose_valkey_controller::context::Context;
 use expose_valkey_controller::events::Events;
 use expose_valkey_controller::metrics::Metrics;
 use expose_valkey_controller::{logs, serve, twin};
+use hyper::header::{HeaderValue, USER_AGENT};
 use kube::Client;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 use tokio_util::sync::CancellationToken;
@@ -31,7 +32,9 @@ async fn main() -> ExitCode {
 async fn run(cli: &Cli) -> io::Result<u8> {
     // The client of the API server and that of Valkey find it here.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let config = config(&cli.common).await?;
+    let mut config = config(&cli.common).await?;
+    // So that the API server's logs and limits know who asks.
+    config.headers.push((USER_AGENT, HeaderValue::from_static(concat!("expose-valkey-controller/", env!("CARGO_PKG_VERSION")))));
     let namespace = config.default_namespace.clone();
     let client = Client::try_from(config).map_err(io::Error::other)?;
     let scope = cli.common.scope();
