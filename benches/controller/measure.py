@@ -32,7 +32,7 @@ class Api:
         context = ssl.create_default_context(cafile=cluster["cluster"]["certificate-authority"])
         context.load_cert_chain(user["user"]["client-certificate"], user["user"]["client-key"])
         self.url = cluster["cluster"]["server"]
-        self.pool = urllib3.PoolManager(maxsize=16, block=True, ssl_context=context, headers={"User-Agent": "bench"})
+        self.pool = urllib3.PoolManager(maxsize=32, block=True, ssl_context=context, headers={"User-Agent": "bench"})
 
     def call(self, method, path, body=None, kind="application/json", **options):
         data = None if body is None else json.dumps(body)
@@ -51,15 +51,30 @@ class Kubelet(threading.Thread):
         self.workers = concurrent.futures.ThreadPoolExecutor(8)
 
     def run(self):
-        start = self.api.call("GET", PATHS["ValkeyNode"] + "?limit=1")["metadata"]["resourceVersion"]
-        answer = self.api.call("GET", f"{PATHS['ValkeyNode']}?watch=1&resourceVersion={start}", preload_content=False)
+        while True:
+            try:
+                self.watch()
+            except (urllib3.exceptions.HTTPError, RuntimeError, ValueError) as error:
+                print(f"watching again: {error}", file=sys.stderr, flush=True)
+                time.sleep(1)
+
+    def watch(self):
+        """Lists, and watches for half a minute: what a watch has missed is in the next list."""
+        answer = self.api.call("GET", PATHS["ValkeyNode"])
+        for node in answer["items"]:
+            self.workers.submit(self.mark, node)
+        since = answer["metadata"]["resourceVersion"]
+        stream = self.api.call("GET", f"{PATHS['ValkeyNode']}?watch=1&timeoutSeconds=30&resourceVersion={since}", preload_content=False)
         text = b""
-        for part in answer.stream(65536):
+        for part in stream.stream(65536):
             *lines, text = (text + part).split(b"\n")
             for line in lines:
                 event = json.loads(line)
-                if event["type"] != "DELETED":
+                if event["type"] == "ERROR":
+                    raise RuntimeError(event["object"].get("message", "the watch failed"))
+                if event["type"] in ("ADDED", "MODIFIED"):
                     self.workers.submit(self.mark, event["object"])
+        stream.release_conn()
 
     def mark(self, node):
         generation = node["metadata"]["generation"]
@@ -136,8 +151,10 @@ def main():
     kubelet.start()
     fill(api)
     print(f"{COUNT} clusters, {COUNT * SHARDS} Services and {COUNT * SHARDS * NODES} ValkeyNodes made in {time.monotonic() - start:.0f} s", flush=True)
-    while sum(1 for o in api.call("GET", PATHS["ValkeyNode"])["items"] if not o.get("status", {}).get("ready")):
-        time.sleep(1)
+    while left := sum(1 for o in api.call("GET", PATHS["ValkeyNode"])["items"] if not o.get("status", {}).get("ready")):
+        if time.monotonic() - start > 600:
+            raise RuntimeError(f"{left} ValkeyNodes could not be marked Ready within 600 s")
+        time.sleep(2)
 
     controller, operator = os.environ["CONTROLLER"], os.environ["VALKEY_OPERATOR_PR281"]
     start = time.monotonic()
