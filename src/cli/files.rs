@@ -71,12 +71,32 @@ fn push(files: &mut Vec<File>, name: String, bytes: Vec<u8>, explicit: bool, fin
 
 /// Whether two paths lead to one file that is there.
 pub(super) fn same(one: &Path, other: &Path) -> bool {
-    matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
+    matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// The file that a path leads to.
+#[cfg(not(target_family = "wasm"))]
+fn real(path: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(path)
+}
+
+/// The file that a path leads to, but for links among its folders: the C library of some WASI toolchains has no `realpath`.
+#[cfg(target_family = "wasm")]
+fn real(path: &Path) -> io::Result<PathBuf> {
+    let mut file = std::path::absolute(path)?;
+    // As many links in a row as Linux follows.
+    for _ in 0..40 {
+        if !fs::symlink_metadata(&file)?.is_symlink() {
+            return Ok(file);
+        }
+        file = file.with_file_name("").join(fs::read_link(&file)?);
+    }
+    Err(io::Error::other("too many links"))
 }
 
 /// Writes a file, whole or not at all: a reader sees the old text or the new one. A link stays one, and so do permissions.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Box<Finding>> {
-    let file = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let file = real(path).unwrap_or_else(|_| path.to_owned());
     replace(&file, |new| {
         fs::write(new, text)?;
         // A WASI host has none to set.
