@@ -23,8 +23,10 @@ pub struct Exposure {
     pub config: Config,
     /// All findings, in no order yet.
     pub findings: Vec<Finding>,
-    /// Namespace and name of every cluster seen, exposed or not: their stale outputs may go.
+    /// Namespace and name of every cluster seen, exposed or not.
     pub known: HashSet<(Option<String>, String)>,
+    /// Those of them that the functionConfig does not speak for: what exposes them stays as it is.
+    pub(crate) left_alone: HashSet<(Option<String>, String)>,
 }
 
 impl Exposure {
@@ -32,6 +34,11 @@ impl Exposure {
     #[must_use]
     pub fn render(&self, cluster: &Exposed) -> Vec<Value> {
         render::cluster(cluster, &self.config, self.routes)
+    }
+
+    /// Whether the functionConfig does not speak for a cluster.
+    pub(crate) fn leaves_alone(&self, cluster: &Object) -> bool {
+        self.left_alone.contains(&(cluster.reference.namespace.clone(), cluster.reference.name.clone()))
     }
 
     /// The objects of all clusters; none if anything is wrong.
@@ -56,6 +63,9 @@ pub fn expose(objects: &[Object], function_config: Option<&Object>) -> Exposure 
         let known = (object.reference.namespace.clone(), object.reference.name.clone());
         let observed = observed(&own, &known, config.is_operator_managed());
         exposure.clusters.extend(validate::cluster(object, &config, &schema, &observed, findings));
+        if !config.speaks_for(object) {
+            exposure.left_alone.insert(known.clone());
+        }
         if object.reference.api_version == crate::api::VALKEY_API {
             exposure.known.insert(known);
         }

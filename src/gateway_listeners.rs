@@ -76,7 +76,7 @@ fn name(listener: &Value) -> &str {
 
 /// Whether a listener is one of ours that no node of a cluster in the list has any more.
 fn is_stale(name: &str, exposure: &Exposure, gateway: &Object) -> bool {
-    exposure.known.iter().any(|(namespace, cluster)| {
+    exposure.known.difference(&exposure.left_alone).any(|(namespace, cluster)| {
         let elsewhere = *namespace != gateway.reference.namespace;
         is_gateway_listener(name, &gateway_listener_prefix(namespace.as_deref(), cluster, elsewhere))
     })

@@ -50,6 +50,7 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Se
         }
     }
     remove_stale(exposure, selection, &wanted, &present, &mut change, findings);
+    findings.extend(left_alone(exposure, selection));
     findings.extend(referred_to(list, selection, &change));
     change
 }
@@ -111,6 +112,9 @@ fn remove_stale(
             continue;
         }
         let cluster = (object.reference.namespace.clone(), own.cluster.clone());
+        if exposure.left_alone.contains(&cluster) {
+            continue;
+        }
         let name = full_name(cluster.0.as_deref(), &cluster.1);
         if exposure.known.contains(&cluster) {
             let message = format!("removed: an output of an earlier run that cluster {name} no longer has");
@@ -122,6 +126,19 @@ fn remove_stale(
             findings.push(object.finding(Finding::warning(Rule::OrphanLeft, message)));
         }
     }
+}
+
+/// Clusters that are exposed, and of which this functionConfig says nothing: a word for each, as nobody may be meant to by now.
+fn left_alone(exposure: &Exposure, selection: &Selection) -> Vec<Finding> {
+    let name = |object: &Object, cluster: &str| (object.reference.namespace.clone(), cluster.to_owned());
+    let exposed: HashSet<_> = selection.objects.iter().filter_map(Own::new).map(|own| name(own.object, &own.cluster)).collect();
+    let is_left = |object: &&Object| {
+        let name = name(object, &object.reference.name);
+        exposure.left_alone.contains(&name) && (exposed.contains(&name) || server_command::is_in(object))
+    };
+    let clusters = selection.objects.iter().filter(|object| server_command::is_cluster(object)).filter(is_left);
+    let message = "what exposes this cluster is left as it is, as no entry of this functionConfig selects it and another functionConfig may; if none does, select it here with `externalAccess: {enabled: false}`, and that is removed";
+    clusters.map(|cluster| cluster.finding(Finding::info(Rule::NotSelected, message))).collect()
 }
 
 fn annotate(value: &mut Value, more: Map<String, Value>) {

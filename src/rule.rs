@@ -138,6 +138,8 @@ rules! {
     ForeignObject = "foreign-object",
     /// An output of an earlier run that is no longer wanted was removed.
     StaleRemoved = "stale-removed",
+    /// A cluster that is exposed, and that the functionConfig does not speak for.
+    NotSelected = "not-selected",
     /// An output of an earlier run whose cluster is not in the list was left.
     OrphanLeft = "orphan-left",
     /// A committed output that is not what would be rendered.

@@ -26,7 +26,7 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Se
     for (object, origin) in selection.objects.iter().zip(&selection.origins) {
         let Some(item) = list.items.get(origin.item).filter(|_| is_cluster(object)) else { continue };
         let wanted = wanted(exposure, object);
-        if !differs(object, wanted) {
+        if !differs(exposure, object, wanted) {
             continue;
         }
         let (text, start) = (list.item_text(item), item.range.start);
@@ -50,7 +50,7 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Se
 /// A document that cannot be edited.
 pub(crate) fn document(text: &str, object: &Object, exposure: &Exposure) -> Result<Option<String>, Box<Finding>> {
     let wanted = wanted(exposure, object);
-    if !is_cluster(object) || !differs(object, wanted) {
+    if !is_cluster(object) || !differs(exposure, object, wanted) {
         return Ok(None);
     }
     edited(text, wanted).map(Some).ok_or_else(|| Box::new(not_editable(object)))
@@ -64,7 +64,7 @@ fn wanted<'e>(exposure: &'e Exposure, object: &Object) -> Option<&'e Exposed> {
     exposure.clusters.iter().find(|cluster| cluster.object == object.reference)
 }
 
-fn is_cluster(object: &Object) -> bool {
+pub(crate) fn is_cluster(object: &Object) -> bool {
     object.group() == "valkey.io" && object.reference.kind == "ValkeyCluster"
 }
 
@@ -77,10 +77,15 @@ fn spec_of(value: &Value) -> Map<String, Value> {
     value.get("spec").and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
+/// Whether a cluster's servers have a command of ours.
+pub(crate) fn is_in(object: &Object) -> bool {
+    Patch::find(&spec_of(&object.value)).is_some()
+}
+
 /// Whether the object's command is not what it must be.
-fn differs(object: &Object, wanted: Option<&Exposed>) -> bool {
+fn differs(exposure: &Exposure, object: &Object, wanted: Option<&Exposed>) -> bool {
+    let Some(exposed) = wanted else { return is_in(object) && !exposure.leaves_alone(object) };
     let spec = spec_of(&object.value);
-    let Some(exposed) = wanted else { return Patch::find(&spec).is_some() };
     let (present, added) = match (server::container(&spec), Patch::find(&spec)) {
         (Some((_, container)), Some(patch)) => (container, patch.added),
         _ => return true,

@@ -111,6 +111,17 @@ impl Config {
         Some((index, rule.access.as_ref()?))
     }
 
+    /// Whether this functionConfig says what becomes of a cluster, on or off. One whose entries all choose clusters, and not this
+    /// one, may stand beside others: unless the cluster itself says it, what exposes it is not ours to judge.
+    #[must_use]
+    pub fn speaks_for(&self, cluster: &Object) -> bool {
+        let says = |pointer: &str| cluster.value.pointer(pointer).is_some_and(|value| !value.is_null());
+        self.rules.is_empty()
+            || self.rules.iter().any(|rule| rule.selects(cluster))
+            || says("/spec/externalAccess/enabled")
+            || says("/spec/networking/external")
+    }
+
     /// The ports that are pinned for a cluster. An entry without namespace holds in each: manifests often leave it to Kustomize.
     pub(super) fn pinned_for(&self, cluster: &Object) -> impl Iterator<Item = ((u32, u32), Port)> {
         let of = |namespace: Option<String>| self.pinned.get(&(namespace, cluster.reference.name.clone()));

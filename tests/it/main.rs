@@ -22,3 +22,4 @@ mod scalars;
 mod splitting;
 mod styled;
 mod tidy;
+mod two_configs;
