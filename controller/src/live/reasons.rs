@@ -9,4 +9,5 @@ pub(crate) const CERTIFICATE: &str = "ServerCertificateInvalid";
 pub(crate) const USER: &str = "ServerRefusesUser";
 pub(crate) const TOO_OLD: &str = "ServerTooOld";
 pub(crate) const REFUSES: &str = "ServerRefuses";
+pub(crate) const SEVERAL_SERVICES: &str = "SeveralServices";
 pub(crate) const NO_GATEWAY_API: &str = "GatewayAPIUnavailable";

@@ -8,8 +8,8 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use tokio::time::Instant;
 use tracing::{info, warn};
 
-use super::facts::{Kind, NodeKey, Ref};
-use super::reasons::NO_GATEWAY_API;
+use super::facts::{ANNOUNCE, Kind, NodeKey, Ref};
+use super::reasons::{NO_GATEWAY_API, SEVERAL_SERVICES};
 use super::resources;
 use super::source::Missing;
 use super::state::{News, Outcome, State};
@@ -30,11 +30,20 @@ pub(crate) struct Tell {
     causes: HashMap<(Ref, String), Instant>,
     /// Clusters whose event said so.
     said_so: BTreeSet<Ref>,
+    /// Nodes with more than one Service, and those that an event named.
+    several: HashMap<NodeKey, Vec<String>>,
 }
 
 impl Tell {
     pub(crate) fn new(context: Context, world: Arc<World>) -> Self {
-        Self { context, world, without_gateway_api: BTreeSet::new(), causes: HashMap::new(), said_so: BTreeSet::new() }
+        Self {
+            context,
+            world,
+            without_gateway_api: BTreeSet::new(),
+            causes: HashMap::new(),
+            said_so: BTreeSet::new(),
+            several: HashMap::new(),
+        }
     }
 
     /// A pass has ended.
@@ -58,9 +67,32 @@ impl Tell {
             info!(cluster = %key.cluster, reason, "{note}");
             return;
         }
-        match self.about(&key.cluster) {
-            None => warn!(cluster = %key.cluster, reason, "{note}"),
-            // The loop does not wait for the API server.
+        self.publish(&key.cluster, kind, reason, note);
+    }
+
+    /// Speaks of a node with more than one Service, once for each set of them: only the first one counts.
+    pub(crate) fn services(&mut self, key: &NodeKey, names: Vec<String>) {
+        let [first, others @ ..] = names.as_slice() else {
+            self.several.remove(key);
+            return;
+        };
+        if others.is_empty() {
+            self.several.remove(key);
+        } else if self.several.get(key) != Some(&names) {
+            let others = others.join(", ");
+            let note = format!(
+                "{key} has more than one Service that is to be announced: {first} counts, as the first by name, and not {others}. Take the label {}={} from those that are not meant",
+                ANNOUNCE.0, ANNOUNCE.1
+            );
+            self.publish(&key.cluster, events::Kind::Warning, SEVERAL_SERVICES, note);
+            self.several.insert(key.clone(), names);
+        }
+    }
+
+    /// Publishes an event of a cluster. The loop does not wait for the API server.
+    fn publish(&self, cluster: &Ref, kind: events::Kind, reason: &'static str, note: String) {
+        match self.about(cluster) {
+            None => warn!(%cluster, reason, "{note}"),
             Some(about) => {
                 let events = self.context.events.clone();
                 tokio::spawn(async move { events.publish(&about, kind, reason, &note).await });
@@ -75,7 +107,7 @@ impl Tell {
     }
 
     /// Brings the gauges up to date, and speaks of what lasts.
-    pub(crate) async fn count(&mut self, nodes: &BTreeMap<NodeKey, State>) {
+    pub(crate) fn count(&mut self, nodes: &BTreeMap<NodeKey, State>) {
         let mut targets = [("node_port", 0), ("load_balancer", 0), ("gateway", 0)];
         for key in nodes.iter().filter(|(_, state)| state.told.is_some()).map(|(key, _)| key) {
             let kind = match self.world.kind(key) {
@@ -91,18 +123,18 @@ impl Tell {
         }
         let waiting = nodes.values().filter(|state| state.trouble.is_some()).count();
         self.context.metrics.set_waiting(Job::Live, waiting);
-        self.speak_of_gateway_api().await;
+        self.speak_of_gateway_api();
     }
 
-    async fn speak_of_gateway_api(&mut self) {
+    fn speak_of_gateway_api(&mut self) {
         let clusters = self.without_gateway_api.iter().flat_map(|namespace| self.world.clusters_of_gateways(namespace));
-        let news: Vec<_> = clusters.filter(|cluster| !self.said_so.contains(cluster)).collect();
-        for cluster in news {
-            let Some(about) = self.about(&cluster) else { continue };
-            let note = "the address of a Gateway is to be announced, and the Gateway API is not installed: install its CRDs, or give each node a hostname";
-            self.context.events.publish(&about, events::Kind::Warning, NO_GATEWAY_API, note).await;
-            self.said_so.insert(cluster);
+        // A cluster that was not seen is told of later, one that went and came back again.
+        let now: BTreeSet<Ref> = clusters.filter(|cluster| self.world.uid(cluster).is_some()).collect();
+        let note = "the address of a Gateway is to be announced, and the Gateway API is not installed: install its CRDs, or give each node a hostname";
+        for cluster in now.difference(&self.said_so) {
+            self.publish(cluster, events::Kind::Warning, NO_GATEWAY_API, note.to_owned());
         }
+        self.said_so = now;
     }
 
     pub(crate) fn no_gateway_api(&mut self, namespace: String) {
@@ -111,9 +143,6 @@ impl Tell {
 
     pub(crate) fn gateway_api(&mut self, namespace: &str) {
         self.without_gateway_api.remove(namespace);
-        for cluster in self.world.clusters_of_gateways(namespace) {
-            self.said_so.remove(&cluster);
-        }
     }
 
     /// The ValkeyCluster as events name it; `None`: it was not seen.

@@ -114,7 +114,7 @@ impl Work {
                 Some(signal) = signals.recv() => self.take(signal),
                 Some(due) = self.due.next(), if self.running.len() < AT_ONCE => self.begin(due.into_inner()),
                 Some(done) = self.running.join_next_with_id() => self.end(done),
-                _ = count.tick() => self.tell.count(&self.nodes).await,
+                _ = count.tick() => self.tell.count(&self.nodes),
             }
         }
         let rest = async {
@@ -231,6 +231,7 @@ impl Work {
         let (pause, news) = state.after(key, outcome, Instant::now(), self.sink.context.live.every);
         let write = state.remember(outcome, now());
         self.tell.passed(key, outcome, took, news);
+        self.tell.services(key, self.sink.world.services(key));
         debug!(cluster = %key.cluster, node = %key, ?pause, "{outcome:?}");
         if matches!(outcome, Outcome::Withdrawn { .. }) {
             // A Service that came back meanwhile has made the node due again.

@@ -125,6 +125,11 @@ impl World {
         self.facts().services.contains_key(key)
     }
 
+    /// Names of a node's Services, in the order in which they count.
+    pub(crate) fn services(&self, key: &NodeKey) -> Vec<String> {
+        self.facts().services.get(key).map(|services| services.keys().cloned().collect()).unwrap_or_default()
+    }
+
     /// How a node's Service leads in.
     pub(crate) fn kind(&self, key: &NodeKey) -> Option<Kind> {
         let facts = self.facts();

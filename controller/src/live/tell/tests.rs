@@ -44,3 +44,60 @@ async fn trouble_that_all_nodes_share_is_one_event() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(log.take_events(), ["ServerRefusesUser"], "what was mended and breaks again is news");
 }
+
+/// A cluster that was seen, and who tells of it.
+fn teller() -> (Tell, crate::fake_api::Log, Arc<World>) {
+    let (context, log) = context(|_| (200, json!({})));
+    let world = Arc::new(World::default());
+    world.take(Change::Cluster(Ref::new("team", "cache"), Some(ClusterFacts { uid: "a".into(), tls: None })));
+    (Tell::new(context, Arc::clone(&world)), log, world)
+}
+
+/// Reason and note of each event.
+async fn events(log: &crate::fake_api::Log) -> Vec<(String, String)> {
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    log.take("POST").iter().map(|asked| (text(&asked.body["reason"]), text(&asked.body["note"]))).collect()
+}
+
+#[tokio::test]
+async fn of_two_services_for_one_node_it_is_said_once_which_one_counts() {
+    let (mut tell, log, _) = teller();
+    let key = NodeKey::new("team", "cache", 0, 1);
+    let services = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    tell.services(&key, services(&["by-hand"]));
+    assert_eq!(events(&log).await, []);
+    tell.services(&key, services(&["by-hand", "valkey-cache-0-1"]));
+    tell.services(&key, services(&["by-hand", "valkey-cache-0-1"]));
+    let note = "cache-0-1 has more than one Service that is to be announced: by-hand counts, as the first by name, and not valkey-cache-0-1. Take the label fn.valkey.io/announce=live from those that are not meant";
+    assert_eq!(events(&log).await, [("SeveralServices".to_owned(), note.to_owned())]);
+    tell.services(&key, services(&["by-hand"]));
+    tell.services(&key, services(&["by-hand", "valkey-cache-0-1"]));
+    assert_eq!(events(&log).await.len(), 1, "it was mended and is wrong again");
+}
+
+#[tokio::test]
+async fn a_missing_gateway_api_is_one_event_of_each_cluster_and_news_for_one_that_was_made_again() {
+    let (mut tell, log, world) = teller();
+    let service = json!({
+        "metadata": {"name": "valkey-cache-0-0", "namespace": "team",
+            "labels": {"fn.valkey.io/cluster": "cache", "fn.valkey.io/shard-index": "0", "fn.valkey.io/node-index": "0"},
+            "annotations": {"fn.valkey.io/gateway": "infra/edge", "fn.valkey.io/client-port": "9000"}},
+        "spec": {"ports": [{"port": 6379}]},
+    });
+    world.take(crate::live::resources::service(&serde_json::from_value(service).unwrap()).unwrap());
+    let none = std::collections::BTreeMap::new();
+    tell.no_gateway_api("infra".into());
+    tell.count(&none);
+    tell.count(&none);
+    assert_eq!(events(&log).await.len(), 1);
+    let cluster = Ref::new("team", "cache");
+    world.take(Change::Cluster(cluster.clone(), None));
+    tell.count(&none);
+    world.take(Change::Cluster(cluster, Some(ClusterFacts { uid: "b".into(), tls: None })));
+    tell.count(&none);
+    assert_eq!(events(&log).await.len(), 1, "a new cluster of the same name");
+    tell.gateway_api("infra");
+    tell.count(&none);
+    assert_eq!(events(&log).await, []);
+}
