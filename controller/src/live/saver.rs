@@ -74,12 +74,48 @@ async fn save(record: Record, mut received: UnboundedReceiver<Page>, stop: Cance
                 Err(error) => {
                     warn!(%cluster, "what its servers were told cannot be written down: {}", words::of_client(&error));
                     failing = true;
-                    break;
+                    // What is refused of one cluster may be fine of the next; a server that does not answer is not asked for all.
+                    if !matches!(error, kube::Error::Api(_)) {
+                        break;
+                    }
                 }
             }
         }
         if failing && stop.is_cancelled() {
             return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::fake_api::{context, failure};
+    use crate::live::facts::Login;
+    use crate::live::record::{Run, now};
+
+    fn page(cluster: &str) -> Page {
+        let login = Login { username: "u".into(), secret: "s".into(), key: "k".into() };
+        let told = Told { target: "192.0.2.1:30001".into(), since: now(), run: Run { pod: "p".into(), restarts: 0 }, login };
+        (Ref::new("team", cluster), BTreeMap::from([(NodeKey::new("team", cluster, 0, 0), told)]))
+    }
+
+    #[tokio::test]
+    async fn a_page_that_is_refused_keeps_no_other_from_being_written() {
+        let clusters: Vec<String> = (0..20).map(|number| format!("cache-{number}")).collect();
+        let (context, log) = context(|asked| match asked.path.contains("live.team.cache-7?") {
+            true => failure(422, "invalid", json!([])),
+            false => (200, asked.body.clone()),
+        });
+        let saver = Saver::start(Record::new(context.client.clone(), "home"), context.stop.clone());
+        clusters.iter().for_each(|cluster| saver.save(page(cluster)));
+        tokio::time::sleep(GATHER * 3).await;
+        saver.end().await;
+        let written = log.take("PATCH");
+        for cluster in &clusters {
+            assert!(written.iter().any(|asked| asked.path.contains(&format!("live.team.{cluster}?"))), "{cluster}: {written:#?}");
         }
     }
 }
