@@ -84,6 +84,12 @@ impl Metrics {
         self.waiting.get_or_create(&[("job", job.label())]).set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
+    /// This replica works no longer: what it last found is no fact any more, and another one counts now.
+    pub fn forget_gauges(&self) {
+        self.targets.clear();
+        self.waiting.clear();
+    }
+
     /// Whether this replica holds the lease.
     pub fn set_leader(&self, leads: bool) {
         self.leader.set(i64::from(leads));
