@@ -17,14 +17,19 @@ pub const NOT_SETTLED: u8 = 2;
 /// When the API server cannot be read, or `out` not written to.
 pub async fn once(context: &Context, dry_run: bool, out: &mut dyn Write) -> io::Result<u8> {
     let mut actions = read_back::once(context, dry_run).await.map_err(unread)?;
-    actions.extend(live::once(context, dry_run).await.map_err(unread)?);
-    for action in &actions {
-        writeln!(out, "{}", line(action, dry_run))?;
-    }
+    // At once: what was done is told even though the other job cannot begin.
+    write_lines(&actions, dry_run, out)?;
+    let more = live::once(context, dry_run).await.map_err(unread)?;
+    write_lines(&more, dry_run, out)?;
+    actions.extend(more);
     if actions.is_empty() {
         writeln!(out, "nothing to do")?;
     }
     Ok(code(&actions, dry_run))
+}
+
+fn write_lines(actions: &[Action], dry_run: bool, out: &mut dyn Write) -> io::Result<()> {
+    actions.iter().try_for_each(|action| writeln!(out, "{}", line(action, dry_run)))
 }
 
 fn unread(error: kube::Error) -> io::Error {

@@ -60,9 +60,9 @@ pub async fn once(context: &Context, dry_run: bool) -> Result<Vec<Action>, kube:
     let world = Arc::new(load::world(context, told.keys()).await?);
     let secrets = Arc::new(Secrets::new(context.client.clone()));
     let passes = Passes { world, secrets, set: !dry_run };
-    let (actions, after) = report::actions(&passes, &told).await;
+    let (mut actions, after) = report::actions(&passes, &told).await;
     if !dry_run {
-        report::save(&record, &told, &after).await?;
+        actions.extend(report::save(&record, &told, &after).await);
     }
     Ok(actions)
 }

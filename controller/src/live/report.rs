@@ -11,6 +11,7 @@ use super::source::{Missing, wanted};
 use super::state::{Outcome, State};
 use super::world::World;
 use crate::report::{Action, Row, What};
+use crate::words;
 
 /// So many servers are spoken to at a time.
 const AT_ONCE: usize = 16;
@@ -56,11 +57,8 @@ fn announced(changes: Vec<(&'static str, String)>) -> Option<What> {
     (!changes.is_empty()).then(|| What::Announce(changes.into_iter().map(|(key, value)| (key.to_owned(), quoted(value))).collect()))
 }
 
-/// Writes down what was told, cluster by cluster.
-///
-/// # Errors
-/// When the API server does not take it.
-pub(crate) async fn save(record: &Record, before: &AllTold, after: &AllTold) -> Result<(), kube::Error> {
+/// Writes down what was told, cluster by cluster; returns what was not taken. The servers are told by then, whatever becomes of it.
+pub(crate) async fn save(record: &Record, before: &AllTold, after: &AllTold) -> Vec<Action> {
     let by_cluster = |all: &AllTold| {
         let mut clusters: BTreeMap<Ref, BTreeMap<NodeKey, Told>> = BTreeMap::new();
         for (key, told) in all {
@@ -70,10 +68,15 @@ pub(crate) async fn save(record: &Record, before: &AllTold, after: &AllTold) -> 
     };
     let (before, after) = (by_cluster(before), by_cluster(after));
     let clusters: BTreeSet<&Ref> = before.keys().chain(after.keys()).collect();
+    let mut failed = Vec::new();
     for cluster in clusters.into_iter().filter(|cluster| before.get(cluster) != after.get(cluster)) {
-        record.save(cluster, after.get(cluster).unwrap_or(&BTreeMap::new())).await?;
+        if let Err(error) = record.save(cluster, after.get(cluster).unwrap_or(&BTreeMap::new())).await {
+            let why = format!("what its servers were told cannot be written down: {}", words::of_client(&error));
+            let Ref { namespace, name } = cluster.clone();
+            failed.push(Action { namespace, target: format!("ValkeyCluster {name}"), cluster: name, what: What::Fail(why) });
+        }
     }
-    Ok(())
+    failed
 }
 
 /// A line for every node that has a Service or was told something.

@@ -106,6 +106,18 @@ async fn a_server_is_told_once_and_a_second_pass_writes_nothing() {
 }
 
 #[tokio::test]
+async fn a_server_that_was_told_is_told_of_though_the_record_is_refused() {
+    let server = FakeServer::start(&[]);
+    let objects = Objects::of(&server);
+    let (context, _) = context(move |asked| match asked.method.as_str() {
+        "PATCH" => failure(403, "configmaps is forbidden", json!([])),
+        _ => objects.answer(asked),
+    });
+    let refused = "fails: what its servers were told cannot be written down: configmaps is forbidden";
+    assert_eq!(passed(&context, false).await, [TOLD, refused]);
+}
+
+#[tokio::test]
 async fn a_dry_run_says_what_it_would_tell_and_changes_nothing() {
     let server = FakeServer::start(&[]);
     let (context, log) = Objects::of(&server).serve();
