@@ -70,7 +70,7 @@ pub struct Run {
     #[arg(long)]
     pub no_leader_election: bool,
     /// Namespace of the Lease, and of the record of what servers were told [default: the namespace of the client's configuration]
-    #[arg(long, value_name = "NAME", env = "POD_NAMESPACE")]
+    #[arg(long, global = true, value_name = "NAME", env = "POD_NAMESPACE")]
     pub lease_namespace: Option<String>,
     /// Look at each server that announces live that often, even though nothing has changed
     #[arg(long, value_name = "SECONDS", default_value_t = 180, value_parser = clap::value_parser!(u64).range(1..=86400))]

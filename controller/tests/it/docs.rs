@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::CommandFactory;
+use clap::{CommandFactory, Parser};
 use expose_valkey_controller::args::Cli;
 use expose_valkey_controller::metrics::{Job, Metrics};
 
@@ -24,6 +24,12 @@ fn the_page_has_every_flag_and_command() {
     for command in cli.get_subcommands() {
         assert!(PAGE.contains(&format!("| `{}`", command.get_name())), "{} is not in docs/controller.md", command.get_name());
     }
+}
+
+#[test]
+fn the_table_is_asked_for_with_the_namespace_of_the_installation() {
+    let cli = Cli::try_parse_from(["expose-valkey-controller", "status", "--lease-namespace", "expose-valkey"]).unwrap();
+    assert_eq!(cli.run.live("default").home, "expose-valkey");
 }
 
 #[test]
