@@ -48,6 +48,14 @@ impl Scope {
         }
     }
 
+    /// The namespaces, in the order of [`Scope::apis`]; `None`: all.
+    pub fn namespaces(&self) -> Vec<Option<String>> {
+        match self {
+            Scope::Cluster => vec![None],
+            Scope::Namespaces(names) => names.iter().cloned().map(Some).collect(),
+        }
+    }
+
     /// The APIs to list and watch so that the whole scope is seen: one, or one for each namespace.
     pub fn apis<K>(&self, client: &Client) -> Vec<Api<K>>
     where

@@ -16,6 +16,7 @@ pub mod context;
 pub mod events;
 pub mod gateway_api;
 pub mod metrics;
+mod pending;
 pub mod report;
 pub mod words;
 

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use futures::TryStreamExt;
 use k8s_openapi::api::core::v1::{Node, Pod, Service};
@@ -18,14 +18,15 @@ use super::record::Told;
 use super::resources;
 use super::world::{Change, World};
 use crate::context::Context;
+use crate::pending::Pending;
 use crate::words;
 
 /// What the loop is told.
 pub(crate) enum Signal {
     /// Something about these nodes is new.
     Changed(Vec<NodeKey>),
-    /// One watch has seen all that was there when it began.
-    Listed(Watched),
+    /// One watch, of this namespace or of all, has seen all that was there when it began.
+    Listed(Watched, Option<String>),
     /// What servers were told before this start.
     Recorded(HashMap<NodeKey, Told>),
     /// There are no Gateways in this API server, though this namespace is to have one.
@@ -66,29 +67,34 @@ impl Sink {
         let _ = self.signals.send(signal);
     }
 
-    /// Starts the watches of the Services; returns how many.
-    pub(crate) fn services(&self) -> usize {
-        let apis = self.context.scope.apis::<Service>(&self.context.client);
-        let selector = format!("{}={}", ANNOUNCE.0, ANNOUNCE.1);
-        let started = apis.into_iter().map(|api| self.spawn(api, labelled(&selector), resources::service, self.listed(Watched::Services)));
-        started.count()
-    }
-
-    /// Starts the watches of pods and ValkeyClusters; returns how many.
-    pub(crate) fn servers(&self) -> usize {
+    /// Starts the watches of the Services; returns those that are awaited.
+    pub(crate) fn services(&self) -> Pending {
         let Context { scope, client, .. } = &self.context;
-        let pods = scope.apis::<Pod>(client).into_iter();
-        let pods = pods.map(|api| self.spawn(api, labelled(POD_LABELS[0]), resources::pod, self.listed(Watched::Servers)));
-        let clusters = resources::dynamic_apis(scope, client, &resources::clusters()).into_iter();
-        let clusters = clusters.map(|api| self.spawn(api, watcher::Config::default(), resources::cluster, self.listed(Watched::Servers)));
-        pods.count() + clusters.count()
+        let selector = format!("{}={}", ANNOUNCE.0, ANNOUNCE.1);
+        for (api, namespace) in scope.apis::<Service>(client).into_iter().zip(scope.namespaces()) {
+            self.spawn(api, labelled(&selector), resources::service, self.listed(Watched::Services, namespace));
+        }
+        Pending::of(scope, 1)
     }
 
-    fn listed(&self, watched: Watched) -> impl Fn(Seen) + Send + Sync + use<> {
-        let sink = self.clone();
+    /// Starts the watches of pods and ValkeyClusters; returns those that are awaited.
+    pub(crate) fn servers(&self) -> Pending {
+        let Context { scope, client, .. } = &self.context;
+        for (api, namespace) in scope.apis::<Pod>(client).into_iter().zip(scope.namespaces()) {
+            self.spawn(api, labelled(POD_LABELS[0]), resources::pod, self.listed(Watched::Servers, namespace));
+        }
+        for (api, namespace) in resources::dynamic_apis(scope, client, &resources::clusters()).into_iter().zip(scope.namespaces()) {
+            self.spawn(api, watcher::Config::default(), resources::cluster, self.listed(Watched::Servers, namespace));
+        }
+        Pending::of(scope, 2)
+    }
+
+    /// Tells the first time that all was seen: a CRD that is removed and installed again lets all be seen twice.
+    fn listed(&self, watched: Watched, namespace: Option<String>) -> impl Fn(Seen) + Send + Sync + use<> {
+        let (sink, once) = (self.clone(), Once::new());
         move |seen| {
             if let Seen::All = seen {
-                sink.tell(Signal::Listed(watched));
+                once.call_once(|| sink.tell(Signal::Listed(watched, namespace.clone())));
             }
         }
     }

@@ -21,6 +21,7 @@ use super::tell::Tell;
 use super::watch::{Signal, Sink, Watched};
 use super::world::Needs;
 use crate::context::Context;
+use crate::pending::Pending;
 use crate::words;
 
 /// So many servers are spoken to at a time: more than are likely to hang.
@@ -77,8 +78,8 @@ struct Work {
     again: BTreeSet<NodeKey>,
     started: Needs,
     /// Watches that have not shown yet all that there is; `None`: not started.
-    services_pending: usize,
-    servers_pending: Option<usize>,
+    services_pending: Option<Pending>,
+    servers_pending: Option<Pending>,
 }
 
 impl Work {
@@ -97,7 +98,7 @@ impl Work {
             running_keys: HashMap::new(),
             again: BTreeSet::new(),
             started: Needs::default(),
-            services_pending: 0,
+            services_pending: None,
             servers_pending: None,
             sink,
         }
@@ -105,7 +106,7 @@ impl Work {
 
     async fn run(mut self, mut signals: UnboundedReceiver<Signal>) {
         let stop = self.sink.context.stop.clone();
-        self.services_pending = self.sink.services();
+        self.services_pending = Some(self.sink.services());
         let mut count = interval(COUNT_EVERY);
         count.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -132,15 +133,14 @@ impl Work {
             Signal::Recorded(told) => self.recorded(told),
             Signal::NoGatewayApi(namespace) => self.tell.no_gateway_api(namespace),
             Signal::GatewayApi(namespace) => self.tell.gateway_api(&namespace),
-            Signal::Listed(watched) => {
-                match watched {
-                    Watched::Services => self.services_pending = self.services_pending.saturating_sub(1),
-                    Watched::Servers => self.servers_pending = self.servers_pending.map(|pending| pending.saturating_sub(1)),
-                }
-                if self.all_seen() {
-                    let left: Vec<NodeKey> = self.nodes.keys().filter(|key| !self.sink.world.has_service(key)).cloned().collect();
-                    left.into_iter().for_each(|key| self.changed(key));
-                }
+            Signal::Listed(watched, namespace) => {
+                let pending = match watched {
+                    Watched::Services => &mut self.services_pending,
+                    Watched::Servers => &mut self.servers_pending,
+                };
+                pending.iter_mut().for_each(|pending| pending.listed(&namespace));
+                let left: Vec<NodeKey> = self.nodes.keys().filter(|key| !self.sink.world.has_service(key)).cloned().collect();
+                left.into_iter().for_each(|key| self.changed(key));
             }
         }
         self.watch();
@@ -170,16 +170,17 @@ impl Work {
         }
     }
 
-    /// Whether what was not seen is not there.
-    fn all_seen(&self) -> bool {
-        self.services_pending == 0 && self.servers_pending == Some(0)
+    /// Whether what was not seen in a namespace is not there.
+    fn all_seen(&self, namespace: &str) -> bool {
+        let seen = |pending: &Option<Pending>| pending.as_ref().is_some_and(|pending| !pending.holds(namespace));
+        seen(&self.services_pending) && seen(&self.servers_pending)
     }
 
     fn changed(&mut self, key: NodeKey) {
         if self.sink.world.has_service(&key) {
             self.nodes.entry(key.clone()).or_default().changed();
             self.schedule(key, Duration::ZERO);
-        } else if self.all_seen()
+        } else if self.all_seen(&key.cluster.namespace)
             && let Some(state) = self.nodes.get_mut(&key)
         {
             state.changed();

@@ -30,8 +30,9 @@ use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
-use crate::context::{Context, Scope};
+use crate::context::Context;
 use crate::gateway_api::GatewayApi;
+use crate::pending::Pending;
 use crate::report::{Action, Row, What};
 use crate::words;
 
@@ -44,8 +45,9 @@ use wire::{ShardService, ValkeyCluster, ValkeyNode};
 pub async fn run(context: Context) {
     let pass = Pass::new(context, false);
     let mut watches = JoinSet::new();
-    let (news, expected) = start_watches(&pass, &mut watches);
-    queue::work(pass, news, expected).await;
+    let news = start_watches(&pass, &mut watches);
+    let pending = Pending::of(&pass.context.scope, KINDS);
+    queue::work(pass, news, pending).await;
 }
 
 /// One pass over all clusters of the scope; writes nothing in a dry run.
@@ -90,38 +92,34 @@ impl Pass {
     }
 }
 
-/// Starts a watch for each kind and namespace; answers with their news and how many there are.
-fn start_watches(pass: &Pass, tasks: &mut JoinSet<()>) -> (UnboundedReceiver<News>, usize) {
+/// Kinds that are watched in each namespace.
+const KINDS: usize = 3;
+
+/// Starts a watch for each kind and namespace; answers with their news.
+fn start_watches(pass: &Pass, tasks: &mut JoinSet<()>) -> UnboundedReceiver<News> {
     let (sender, receiver) = unbounded_channel();
-    let mut count = 0;
-    count += start::<ValkeyCluster>(pass, "", &sender, tasks);
-    count += start::<ShardService>(pass, SHARD_LABELS, &sender, tasks);
-    count += start::<ValkeyNode>(pass, SHARD_LABELS, &sender, tasks);
-    (receiver, count)
+    start::<ValkeyCluster>(pass, "", &sender, tasks);
+    start::<ShardService>(pass, SHARD_LABELS, &sender, tasks);
+    start::<ValkeyNode>(pass, SHARD_LABELS, &sender, tasks);
+    receiver
 }
 
-fn start<K>(pass: &Pass, labels: &'static str, news: &UnboundedSender<News>, tasks: &mut JoinSet<()>) -> usize
+fn start<K>(pass: &Pass, labels: &'static str, news: &UnboundedSender<News>, tasks: &mut JoinSet<()>)
 where
     K: Watched + Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>,
     K: Clone + DeserializeOwned + Debug + Send + Sync + 'static,
 {
-    let apis = apis::<K>(&pass.context);
-    let count = apis.len();
-    for (namespace, api) in apis {
+    for (namespace, api) in apis::<K>(&pass.context) {
         let watch = Watch { api, labels, namespace, store: Arc::clone(&pass.store), news: news.clone() };
         tasks.spawn(watch.run());
     }
-    count
 }
 
 fn apis<K>(context: &Context) -> Vec<(Option<String>, Api<K>)>
 where
     K: Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>,
 {
-    match &context.scope {
-        Scope::Cluster => vec![(None, Api::all(context.client.clone()))],
-        Scope::Namespaces(names) => names.iter().map(|name| (Some(name.clone()), Api::namespaced(context.client.clone(), name))).collect(),
-    }
+    context.scope.namespaces().into_iter().zip(context.scope.apis(&context.client)).collect()
 }
 
 /// Reads everything once.

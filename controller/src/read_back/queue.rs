@@ -16,6 +16,7 @@ use super::facts::Key;
 use super::pass::{Outcome, Pass};
 use super::watch::News;
 use crate::metrics::Job;
+use crate::pending::Pending;
 use crate::words;
 
 /// Events of this time are one pass: an operator writes in bursts.
@@ -39,11 +40,11 @@ struct Work {
     failures: HashMap<Key, u32>,
     tallies: HashMap<Key, Tally>,
     /// Watches that have not listed everything yet. Until then a missing Service may just not have been seen.
-    unlisted: usize,
+    unlisted: Pending,
 }
 
 /// Works until the context is stopped; then lets the passes end that have begun.
-pub(super) async fn work(pass: Pass, mut news: UnboundedReceiver<News>, watches: usize) {
+pub(super) async fn work(pass: Pass, mut news: UnboundedReceiver<News>, unlisted: Pending) {
     let (requests, due) = unbounded();
     let mut due = std::pin::pin!(scheduler(due));
     let stop = pass.context.stop.clone();
@@ -54,13 +55,13 @@ pub(super) async fn work(pass: Pass, mut news: UnboundedReceiver<News>, watches:
         passes: JoinSet::new(),
         failures: HashMap::new(),
         tallies: HashMap::new(),
-        unlisted: watches,
+        unlisted,
     };
     let mut slow = interval(SLOW);
     slow.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        let (running, room) = (&work.running, work.unlisted == 0 && work.passes.len() < PASSES);
-        let mut next = due.as_mut().hold_unless(|key| room && !running.contains(key));
+        let (running, unlisted, room) = (&work.running, &work.unlisted, work.passes.len() < PASSES);
+        let mut next = due.as_mut().hold_unless(|key| room && !unlisted.holds(&key.namespace) && !running.contains(key));
         tokio::select! {
             () = stop.cancelled() => break,
             Some(news) = news.recv() => work.hear(news),
@@ -80,9 +81,9 @@ impl Work {
     fn hear(&mut self, news: News) {
         match news {
             News::Changed(key) => self.at(key, GATHERED),
-            News::Listed => {
-                self.unlisted = self.unlisted.saturating_sub(1);
-                if self.unlisted == 0 {
+            News::Listed(namespace) => {
+                self.unlisted.listed(&namespace);
+                if self.unlisted.is_empty() {
                     info!("all ValkeyClusters, their Services and nodes are known: reading back");
                 }
             }

@@ -4,9 +4,11 @@ use serde_json::{Value, json};
 
 use super::facts::Key;
 use super::pass::{Outcome, Pass};
+use super::watch::News;
 use super::wire::{ShardService, ValkeyCluster, ValkeyNode};
-use crate::context::NAME;
+use crate::context::{NAME, Scope};
 use crate::fake_api::{Asked, Log, context, failure};
+use crate::pending::Pending;
 
 /// One shard of two nodes, behind NodePorts 31000 and 31001, all Ready, no port known to anybody yet.
 struct Scenario {
@@ -296,4 +298,22 @@ async fn nodes_without_a_server_yet_are_changed_together_and_told_of_together() 
     let events = log.take("POST");
     let notes: Vec<_> = events.iter().map(|event| event.body["note"].as_str().unwrap()).collect();
     assert_eq!(notes, ["published the ports of 2 nodes", "changed the ports of 2 ValkeyNodes that are not Ready"]);
+}
+
+#[tokio::test]
+async fn a_namespace_that_may_not_be_watched_keeps_no_other_waiting() {
+    let (pass, log) = Scenario::allocated().pass(takes_all);
+    let stop = pass.context.stop.clone();
+    let scope = Scope::Namespaces(["forbidden".to_owned(), "prod".to_owned()].into());
+    let (news, received) = tokio::sync::mpsc::unbounded_channel();
+    let work = tokio::spawn(super::queue::work(pass, received, Pending::of(&scope, 2)));
+    news.send(News::Changed(Key::new("prod", "cache"))).unwrap();
+    news.send(News::Listed(Some("prod".to_owned()))).unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    assert_eq!(log.take("PATCH"), [], "its own Services may not have been seen yet");
+    news.send(News::Listed(Some("prod".to_owned()))).unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    assert_eq!(log.take("PATCH").len(), 2);
+    stop.cancel();
+    work.await.unwrap();
 }

@@ -26,8 +26,8 @@ pub(super) const PAGE: u32 = 200;
 pub(super) enum News {
     /// Facts of this cluster changed.
     Changed(Key),
-    /// All objects that this watch is for were listed, for the first time.
-    Listed,
+    /// All objects of a watch of this namespace (none: of all) were listed, for the first time.
+    Listed(Option<String>),
 }
 
 /// One watch.
@@ -65,7 +65,7 @@ where
                     let mut news = self.take(event, &mut listing);
                     if done && !listed_once {
                         listed_once = true;
-                        news.push(News::Listed);
+                        news.push(News::Listed(self.namespace.clone()));
                     }
                     news
                 }
