@@ -12,6 +12,8 @@ use super::settings::DEFAULTS;
 pub(crate) struct FakeServer {
     pub(crate) port: u16,
     settings: Arc<Mutex<HashMap<String, String>>>,
+    /// The only password that it takes; `None`: any.
+    password: Arc<Mutex<Option<String>>>,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -20,11 +22,16 @@ impl FakeServer {
     pub(crate) fn start(settings: &[(&str, &str)]) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let all = DEFAULTS.iter().chain(settings).map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        let server =
-            Self { port: listener.local_addr().unwrap().port(), settings: Arc::new(Mutex::new(all.collect())), asked: Arc::default() };
+        let settings = Arc::new(Mutex::new(all.collect()));
+        let server = Self { port: listener.local_addr().unwrap().port(), settings, password: Arc::default(), asked: Arc::default() };
         let answering = server.clone();
         std::thread::spawn(move || listener.incoming().flatten().for_each(|stream| answering.answer(stream)));
         server
+    }
+
+    /// From now on it takes no other password.
+    pub(crate) fn set_password(&self, password: &str) {
+        *self.password.lock().unwrap() = Some(password.to_owned());
     }
 
     pub(crate) fn setting(&self, key: &str) -> String {
@@ -41,6 +48,9 @@ impl FakeServer {
         let mut writer = stream;
         while let Some(words) = command(&mut reader) {
             let answer = match (words[0].as_str(), words[1].as_str()) {
+                ("AUTH", _) if self.password.lock().unwrap().as_ref().is_some_and(|password| words.last() != Some(password)) => {
+                    "-WRONGPASS invalid username-password pair or user is disabled.\r\n".to_owned()
+                }
                 ("CONFIG", "GET") => {
                     let settings = self.settings.lock().unwrap();
                     let pairs: Vec<&str> = words[2..].iter().flat_map(|key| [key.as_str(), settings[key].as_str()]).collect();

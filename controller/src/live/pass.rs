@@ -79,7 +79,29 @@ impl Passes {
         Ok(Outcome::Withdrawn { changes })
     }
 
+    /// Once more where a password or certificate is refused that may have been replaced a moment ago.
     async fn settle(
+        &self,
+        key: &NodeKey,
+        login: &Login,
+        cluster: &ClusterFacts,
+        pod: &ServerPod,
+        port: u16,
+        settings: &Settings,
+    ) -> Result<Vec<Change>, Stop> {
+        let result = self.settle_with_what_is_known(key, login, cluster, pod, port, settings).await;
+        let namespace = &key.cluster.namespace;
+        match (&result, &cluster.tls) {
+            (Err(Stop::Failure(Failure::Login(_))), _) => self.secrets.forget(&Ref::new(namespace, &login.secret)),
+            (Err(Stop::Failure(Failure::Certificate(_))), Some(TlsFacts { secret: Some(name) })) => {
+                self.secrets.forget(&Ref::new(namespace, name));
+            }
+            _ => return result,
+        }
+        self.settle_with_what_is_known(key, login, cluster, pod, port, settings).await
+    }
+
+    async fn settle_with_what_is_known(
         &self,
         key: &NodeKey,
         login: &Login,
@@ -99,15 +121,7 @@ impl Passes {
             Some(tls) => Some(self.trust(key, tls).await?),
         };
         let server = Server { address: SocketAddr::new(ip, port), trust, username: login.username.clone(), password };
-        server.settle(settings, self.set).await.map_err(|failure| {
-            // A password or certificate that was replaced a moment ago is read again for the next try.
-            match (&failure, &cluster.tls) {
-                (Failure::Login(_), _) => self.secrets.forget(&secret),
-                (Failure::Certificate(_), Some(TlsFacts { secret: Some(name) })) => self.secrets.forget(&Ref::new(namespace, name)),
-                _ => {}
-            }
-            failure.into()
-        })
+        Ok(server.settle(settings, self.set).await?)
     }
 
     async fn trust(&self, key: &NodeKey, tls: &TlsFacts) -> Result<Trust, Missing> {

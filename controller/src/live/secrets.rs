@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::facts::Ref;
 use super::source::Missing;
+use crate::words;
 
 /// Nodes of one cluster share their Secrets: they are read once for all of them.
 const FRESH: Duration = Duration::from_secs(30);
@@ -66,6 +67,6 @@ fn missing(secret: &Ref, error: &kube::Error) -> Missing {
             "the controller may not read Secret {secret}: give its ServiceAccount the verb `get` on this Secret, by a Role in namespace {}",
             secret.namespace
         )),
-        other => Missing::Wait(format!("Secret {secret} cannot be read: {other}")),
+        other => Missing::Wait(format!("Secret {secret} cannot be read: {}", words::of_client(other))),
     }
 }

@@ -1,5 +1,8 @@
 //! Passes over a cluster of one node, with an API server and a Valkey server that are not real.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use serde_json::{Value, json};
 
 use super::fake_server::FakeServer;
@@ -171,6 +174,24 @@ async fn a_secret_that_may_not_be_read_says_which_right_is_missing() {
     );
     let (context, _) = Objects { secret: failure(404, "not found", json!([])), ..Objects::of(&server) }.serve();
     assert_eq!(passed(&context, false).await, ["waits: Secret team/internal-cache-system-passwords is not there yet"]);
+}
+
+#[tokio::test]
+async fn a_password_that_was_just_replaced_is_no_trouble() {
+    let server = FakeServer::start(&[]);
+    server.set_password("new");
+    let objects = Objects::of(&server);
+    // The first look finds the old one; "new" in base64.
+    let looks = Arc::new(AtomicU32::new(0));
+    let (context, _) = context(move |asked| match asked.path.contains("/secrets/") && looks.fetch_add(1, Ordering::Relaxed) > 0 {
+        true => (200, json!({"metadata": {}, "data": {"_operator": "bmV3"}})),
+        false => objects.answer(asked),
+    });
+    assert_eq!(passed(&context, false).await, [TOLD]);
+    server.set_password("newer");
+    let (context, _) = Objects::of(&server).serve();
+    let refused = "fails: refuses to sign in user \"_operator\": the user is unknown to it, switched off, or has another password";
+    assert_eq!(passed(&context, false).await, [refused]);
 }
 
 #[tokio::test]
