@@ -22,6 +22,11 @@ pub fn of_watch(error: &watcher::Error) -> String {
     }
 }
 
+/// Whether it is part of every long watch: the API server has forgotten where it began, and all is listed again.
+pub fn is_expired(error: &watcher::Error) -> bool {
+    matches!(error, watcher::Error::WatchError(status) if status.code == 410)
+}
+
 /// An error and its causes; what a cause says that was said already is left out.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

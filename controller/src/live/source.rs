@@ -118,7 +118,12 @@ fn port(service: &NodeService) -> Result<u16, Missing> {
 fn address(around: &Around<'_>) -> Result<Host, Missing> {
     let name = &around.service.name;
     if let Some(gateway) = &around.service.gateway {
-        let addresses = around.gateway.ok_or_else(|| Missing::Wait(format!("there is no Gateway {gateway} yet")))?;
+        let addresses = around.gateway.ok_or_else(|| {
+            let namespace = &gateway.namespace;
+            Missing::Wait(format!(
+                "Gateway {gateway} is not there yet, or the controller may not list and watch Gateways in namespace {namespace}"
+            ))
+        })?;
         return first(addresses).ok_or_else(|| Missing::Wait(format!("Gateway {gateway} has no address yet")));
     }
     match around.service.kind {

@@ -11,7 +11,7 @@ use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::UnboundedSender;
-use tracing::warn;
+use tracing::{debug, warn};
 
 use super::facts::{ANNOUNCE, NodeKey, POD_LABELS, Ref};
 use super::record::Told;
@@ -173,6 +173,7 @@ where
                 }
             },
             Err(error) if unknown(&error) => tell(Seen::Unknown),
+            Err(error) if words::is_expired(&error) => debug!("{url}: {}", words::of_watch(&error)),
             Err(error) => warn!("{url}: {}", words::of_watch(&error)),
         }
     }

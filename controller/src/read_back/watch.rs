@@ -110,9 +110,7 @@ where
 /// Says once what is wrong, not on each try.
 fn tell(kind: &str, error: &watcher::Error, trouble: &mut Option<String>) {
     let text = words::of_watch(error);
-    // Part of every long watch: all is listed again.
-    let expired = matches!(error, watcher::Error::WatchError(status) if status.code == 410);
-    if expired || trouble.as_ref() == Some(&text) {
+    if words::is_expired(error) || trouble.as_ref() == Some(&text) {
         debug!(kind, "still not watching: {text}");
     } else {
         warn!(kind, "not watching, will try again: {text}");

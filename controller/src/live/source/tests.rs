@@ -120,7 +120,7 @@ fn a_gateway_gives_its_address_and_the_annotation_the_port() {
         (Some(gateway(json!([{"value": "192.0.2.60"}, {"type": "Hostname", "value": "edge.example.com"}]))), "edge.example.com:6401"),
         (Some(gateway(json!([{"type": "example.com/own", "value": "x"}]))), "Gateway infra/edge has no address yet"),
         (Some(json!({})), "Gateway infra/edge has no address yet"),
-        (None, "there is no Gateway infra/edge yet"),
+        (None, "Gateway infra/edge is not there yet, or the controller may not list and watch Gateways in namespace infra"),
     ];
     for (gateway, expected) in cases {
         assert_eq!(outcome(&annotated, None, gateway.as_ref()), expected, "{gateway:?}");
