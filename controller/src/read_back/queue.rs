@@ -1,16 +1,16 @@
 //! The loop: which cluster is looked at when. Events that come together are one pass, a cluster is never in two passes at
 //! once, and one that failed is tried again later and later.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::channel::mpsc::{UnboundedSender, unbounded};
 use kube::runtime::scheduler::{ScheduleRequest, scheduler};
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval};
-use tracing::{debug, info, warn};
+use tracing::{debug, error, info, warn};
 
 use super::facts::Key;
 use super::pass::{Outcome, Pass};
@@ -30,13 +30,13 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from
 
 /// Kind of exposure and number of nodes, if there are any; whether something is waited for.
 type Tally = (Option<(&'static str, usize)>, bool);
-type Ended = (Key, Result<Outcome, kube::Error>, Duration);
+type Ended = Result<(Id, (Result<Outcome, kube::Error>, Duration)), JoinError>;
 
 struct Work {
     pass: Pass,
     requests: UnboundedSender<ScheduleRequest<Key>>,
-    running: HashSet<Key>,
-    passes: JoinSet<Ended>,
+    running: HashMap<Id, Key>,
+    passes: JoinSet<(Result<Outcome, kube::Error>, Duration)>,
     failures: HashMap<Key, u32>,
     tallies: HashMap<Key, Tally>,
     /// Watches that have not listed everything yet. Until then a missing Service may just not have been seen.
@@ -51,7 +51,7 @@ pub(super) async fn work(pass: Pass, mut news: UnboundedReceiver<News>, unlisted
     let mut work = Work {
         pass,
         requests,
-        running: HashSet::new(),
+        running: HashMap::new(),
         passes: JoinSet::new(),
         failures: HashMap::new(),
         tallies: HashMap::new(),
@@ -61,19 +61,18 @@ pub(super) async fn work(pass: Pass, mut news: UnboundedReceiver<News>, unlisted
     slow.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let (running, unlisted, room) = (&work.running, &work.unlisted, work.passes.len() < PASSES);
-        let mut next = due.as_mut().hold_unless(|key| room && !unlisted.holds(&key.namespace) && !running.contains(key));
+        let mut next =
+            due.as_mut().hold_unless(|key| room && !unlisted.holds(&key.namespace) && running.values().all(|running| running != key));
         tokio::select! {
             () = stop.cancelled() => break,
             Some(news) = news.recv() => work.hear(news),
-            Some(ended) = work.passes.join_next() => if let Ok(ended) = ended { work.end(ended) },
+            Some(ended) = work.passes.join_next_with_id() => work.end(ended),
             Some(key) = next.next() => work.begin(key),
             _ = slow.tick() => work.all(),
         }
     }
-    while let Some(ended) = work.passes.join_next().await {
-        if let Ok(ended) = ended {
-            work.end(ended);
-        }
+    while let Some(ended) = work.passes.join_next_with_id().await {
+        work.end(ended);
     }
 }
 
@@ -102,17 +101,25 @@ impl Work {
     }
 
     fn begin(&mut self, key: Key) {
-        self.running.insert(key.clone());
-        let pass = self.pass.clone();
-        self.passes.spawn(async move {
+        let (pass, of) = (self.pass.clone(), key.clone());
+        let task = self.passes.spawn(async move {
             let begun = Instant::now();
-            let result = pass.run(&key).await;
-            (key, result, begun.elapsed())
+            let result = pass.run(&of).await;
+            (result, begun.elapsed())
         });
+        self.running.insert(task.id(), key);
     }
 
-    fn end(&mut self, (key, result, took): Ended) {
-        self.running.remove(&key);
+    fn end(&mut self, ended: Ended) {
+        let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
+        let Some(key) = self.running.remove(&id) else { return };
+        let (result, took) = match ended {
+            Ok((_, ended)) => ended,
+            Err(error) => {
+                error!(cluster = %key, "the pass ended badly: {error}");
+                return self.later(key, "the program has a fault");
+            }
+        };
         self.pass.context.metrics.reconciled(Job::ReadBack, result.is_ok(), took);
         match result {
             Ok(outcome) => {
@@ -124,13 +131,18 @@ impl Work {
                 debug!(cluster = %key, ?took, "looked at");
             }
             Err(error) => {
-                let failures = self.failures.entry(key.clone()).or_default();
-                *failures = failures.saturating_add(1);
-                let pause = jittered(PAUSES.0.saturating_mul(1 << (*failures).min(10)).min(PAUSES.1));
-                warn!(cluster = %key, ?pause, "trying again later: {}", words::of_client(&error));
-                self.at(key, pause);
+                self.later(key, &words::of_client(&error));
             }
         }
+    }
+
+    /// After a failure: later each time.
+    fn later(&mut self, key: Key, why: &str) {
+        let failures = self.failures.entry(key.clone()).or_default();
+        *failures = failures.saturating_add(1);
+        let pause = jittered(PAUSES.0.saturating_mul(1 << (*failures).min(10)).min(PAUSES.1));
+        warn!(cluster = %key, ?pause, "trying again later: {why}");
+        self.at(key, pause);
     }
 
     /// Sets the gauges from what each cluster's last pass found.

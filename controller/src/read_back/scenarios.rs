@@ -1,5 +1,8 @@
 //! A cluster in the states that it can be in, and the requests that each must lead to.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::{Value, json};
 
 use super::facts::Key;
@@ -313,6 +316,23 @@ async fn a_namespace_that_may_not_be_watched_keeps_no_other_waiting() {
     assert_eq!(log.take("PATCH"), [], "its own Services may not have been seen yet");
     news.send(News::Listed(Some("prod".to_owned()))).unwrap();
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    assert_eq!(log.take("PATCH").len(), 2);
+    stop.cancel();
+    work.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_pass_that_broke_is_made_again() {
+    let broken = Arc::new(AtomicBool::new(false));
+    let (pass, log) = Scenario::allocated().pass(move |asked| {
+        assert!(broken.swap(true, Ordering::Relaxed), "the first request breaks the pass");
+        takes_all(asked)
+    });
+    let stop = pass.context.stop.clone();
+    let (news, received) = tokio::sync::mpsc::unbounded_channel();
+    let work = tokio::spawn(super::queue::work(pass, received, Pending::default()));
+    news.send(News::Changed(Key::new("prod", "cache"))).unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
     assert_eq!(log.take("PATCH").len(), 2);
     stop.cancel();
     work.await.unwrap();
