@@ -11,3 +11,4 @@ pub(crate) const TOO_OLD: &str = "ServerTooOld";
 pub(crate) const REFUSES: &str = "ServerRefuses";
 pub(crate) const SEVERAL_SERVICES: &str = "SeveralServices";
 pub(crate) const NO_GATEWAY_API: &str = "GatewayAPIUnavailable";
+pub(crate) const GATEWAY_API: &str = "GatewayAPIAvailable";

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tracing::{info, warn};
 
 use super::facts::{ANNOUNCE, Kind, NodeKey, Ref};
-use super::reasons::{NO_GATEWAY_API, SEVERAL_SERVICES};
+use super::reasons::{GATEWAY_API, NO_GATEWAY_API, SEVERAL_SERVICES};
 use super::resources;
 use super::source::Missing;
 use super::state::{News, Outcome, State};
@@ -24,11 +24,11 @@ const SAME_CAUSE: Duration = Duration::from_secs(600);
 pub(crate) struct Tell {
     context: Context,
     world: Arc<World>,
-    /// Namespaces whose Gateways are asked for, though the API server knows no Gateways.
-    without_gateway_api: BTreeSet<String>,
+    /// Whether the API server has the routes of Gateway API; `None`: nobody has asked yet.
+    gateway_api: Option<bool>,
     /// Causes of trouble that an event of the cluster told already, with the time: a missing right is one event, not one a node.
     causes: HashMap<(Ref, String), Instant>,
-    /// Clusters whose event said so.
+    /// Clusters whose event said that it has not.
     said_so: BTreeSet<Ref>,
     /// Nodes with more than one Service, and those that an event named.
     several: HashMap<NodeKey, Vec<String>>,
@@ -36,14 +36,7 @@ pub(crate) struct Tell {
 
 impl Tell {
     pub(crate) fn new(context: Context, world: Arc<World>) -> Self {
-        Self {
-            context,
-            world,
-            without_gateway_api: BTreeSet::new(),
-            causes: HashMap::new(),
-            said_so: BTreeSet::new(),
-            several: HashMap::new(),
-        }
+        Self { context, world, gateway_api: None, causes: HashMap::new(), said_so: BTreeSet::new(), several: HashMap::new() }
     }
 
     /// A pass has ended.
@@ -127,22 +120,27 @@ impl Tell {
     }
 
     fn speak_of_gateway_api(&mut self) {
-        let clusters = self.without_gateway_api.iter().flat_map(|namespace| self.world.clusters_of_gateways(namespace));
+        let Some(served) = self.gateway_api else { return };
         // A cluster that was not seen is told of later, one that went and came back again.
-        let now: BTreeSet<Ref> = clusters.filter(|cluster| self.world.uid(cluster).is_some()).collect();
-        let note = "the address of a Gateway is to be announced, and the Gateway API is not installed: install its CRDs, or give each node a hostname";
-        for cluster in now.difference(&self.said_so) {
+        let ask: BTreeSet<Ref> = self.world.behind_gateways().into_iter().filter(|cluster| self.world.uid(cluster).is_some()).collect();
+        if served {
+            for cluster in ask.intersection(&self.said_so) {
+                self.publish(cluster, events::Kind::Normal, GATEWAY_API, "Gateway API is served now".to_owned());
+            }
+            self.said_so.clear();
+            return;
+        }
+        let note =
+            "the cluster's nodes are behind a Gateway, but neither TCPRoute nor TLSRoute is served here: install the CRDs of Gateway API";
+        for cluster in ask.difference(&self.said_so) {
             self.publish(cluster, events::Kind::Warning, NO_GATEWAY_API, note.to_owned());
         }
-        self.said_so = now;
+        self.said_so = ask;
     }
 
-    pub(crate) fn no_gateway_api(&mut self, namespace: String) {
-        self.without_gateway_api.insert(namespace);
-    }
-
-    pub(crate) fn gateway_api(&mut self, namespace: &str) {
-        self.without_gateway_api.remove(namespace);
+    /// Whether the API server has the routes of Gateway API.
+    pub(crate) fn gateway_api(&mut self, served: bool) {
+        self.gateway_api = Some(served);
     }
 
     /// The ValkeyCluster as events name it; `None`: it was not seen.

@@ -16,8 +16,10 @@ use tracing::{debug, warn};
 use super::facts::{ANNOUNCE, NodeKey, POD_LABELS, Ref};
 use super::record::Told;
 use super::resources;
+use super::state::spread;
 use super::world::{Change, World};
 use crate::context::Context;
+use crate::gateway_api::{ASKED_AGAIN_AFTER, GatewayApi};
 use crate::pending::Pending;
 use crate::words;
 
@@ -29,10 +31,8 @@ pub(crate) enum Signal {
     Listed(Watched, Option<String>),
     /// What servers were told before this start.
     Recorded(HashMap<NodeKey, Told>),
-    /// There are no Gateways in this API server, though this namespace is to have one.
-    NoGatewayApi(String),
-    /// There are Gateways, as this namespace shows.
-    GatewayApi(String),
+    /// Whether this API server has the routes of Gateway API.
+    GatewayApi(bool),
 }
 
 /// What a watch looks at, where it matters that all of it was seen.
@@ -108,12 +108,23 @@ impl Sink {
     /// be installed later.
     pub(crate) fn gateways(&self, namespace: String) {
         let api = Api::namespaced_with(self.context.client.clone(), &namespace, &resources::gateways());
+        self.spawn(api, watcher::Config::default(), resources::gateway, |_| ());
+    }
+
+    /// Asks again and again whether Gateway API is there: it may be installed later, or removed.
+    pub(crate) fn gateway_api(&self) {
         let sink = self.clone();
-        self.spawn(api, watcher::Config::default(), resources::gateway, move |seen| {
-            sink.tell(match seen {
-                Seen::Unknown => Signal::NoGatewayApi(namespace.clone()),
-                Seen::All => Signal::GatewayApi(namespace.clone()),
-            });
+        tokio::spawn(async move {
+            let api = GatewayApi::new(sink.context.client.clone());
+            loop {
+                match api.is_served().await {
+                    Ok(served) => sink.tell(Signal::GatewayApi(served)),
+                    Err(error) => debug!("whether Gateway API is there: {}", words::of_client(&error)),
+                }
+                if !sink.context.sleep(spread(ASKED_AGAIN_AFTER, fastrand::f64())).await {
+                    return;
+                }
+            }
         });
     }
 

@@ -131,8 +131,7 @@ impl Work {
         match signal {
             Signal::Changed(keys) => keys.into_iter().for_each(|key| self.changed(key)),
             Signal::Recorded(told) => self.recorded(told),
-            Signal::NoGatewayApi(namespace) => self.tell.no_gateway_api(namespace),
-            Signal::GatewayApi(namespace) => self.tell.gateway_api(&namespace),
+            Signal::GatewayApi(served) => self.tell.gateway_api(served),
             Signal::Listed(watched, namespace) => {
                 let pending = match watched {
                     Watched::Services => &mut self.services_pending,
@@ -162,6 +161,10 @@ impl Work {
         if needs.machines && !self.started.machines {
             self.started.machines = true;
             self.sink.machines();
+        }
+        if needs.gateway_api && !self.started.gateway_api {
+            self.started.gateway_api = true;
+            self.sink.gateway_api();
         }
         for namespace in needs.gateways {
             if self.started.gateways.insert(namespace.clone()) {

@@ -37,8 +37,10 @@ pub(crate) struct Needs {
     pub(crate) servers: bool,
     /// Kubernetes nodes.
     pub(crate) machines: bool,
-    /// Namespaces of Gateways.
+    /// Namespaces of Gateways whose addresses are to be announced.
     pub(crate) gateways: BTreeSet<String>,
+    /// Whether Gateway API is there: routes lead to nodes, whoever names the address.
+    pub(crate) gateway_api: bool,
 }
 
 /// One thing that a watch saw: there now, or gone.
@@ -77,6 +79,7 @@ impl World {
                 facts.needs.servers |= value.is_some();
                 if let Some(Ok(service)) = &value {
                     facts.needs.machines |= needs_machine(service);
+                    facts.needs.gateway_api |= service.gateway.is_some();
                     facts.needs.gateways.extend(needed_gateway(service).map(|gateway| gateway.namespace.clone()));
                 }
                 one(key.clone(), nested(&mut facts.services, key, name, value))
@@ -146,9 +149,9 @@ impl World {
         self.facts().needs.clone()
     }
 
-    /// The clusters with a node that needs a Gateway of this namespace.
-    pub(crate) fn clusters_of_gateways(&self, namespace: &str) -> BTreeSet<Ref> {
-        let nodes = self.facts().nodes_where(|_, service| needed_gateway(service).is_some_and(|gateway| gateway.namespace == namespace));
+    /// The clusters with a node behind a Gateway.
+    pub(crate) fn behind_gateways(&self) -> BTreeSet<Ref> {
+        let nodes = self.facts().nodes_where(|_, service| service.gateway.is_some());
         nodes.into_iter().map(|key| key.cluster).collect()
     }
 

@@ -76,28 +76,40 @@ async fn of_two_services_for_one_node_it_is_said_once_which_one_counts() {
     assert_eq!(events(&log).await.len(), 1, "it was mended and is wrong again");
 }
 
-#[tokio::test]
-async fn a_missing_gateway_api_is_one_event_of_each_cluster_and_news_for_one_that_was_made_again() {
-    let (mut tell, log, world) = teller();
+/// A node behind a Gateway, with a hostname: the Gateway's address is not needed, its routes are.
+fn behind_gateway() -> Change {
     let service = json!({
         "metadata": {"name": "valkey-cache-0-0", "namespace": "team",
             "labels": {"fn.valkey.io/cluster": "cache", "fn.valkey.io/shard-index": "0", "fn.valkey.io/node-index": "0"},
-            "annotations": {"fn.valkey.io/gateway": "infra/edge", "fn.valkey.io/client-port": "9000"}},
+            "annotations": {
+                "fn.valkey.io/gateway": "infra/edge", "fn.valkey.io/client-port": "9000", "fn.valkey.io/hostname": "shard-0.example.com",
+            }},
         "spec": {"ports": [{"port": 6379}]},
     });
-    world.take(crate::live::resources::service(&serde_json::from_value(service).unwrap()).unwrap());
+    crate::live::resources::service(&serde_json::from_value(service).unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn a_missing_gateway_api_is_one_event_of_each_cluster_that_asks_for_it() {
+    let (mut tell, log, world) = teller();
+    let reasons = async || events(&log).await.into_iter().map(|(reason, _)| reason).collect::<Vec<_>>();
     let none = std::collections::BTreeMap::new();
-    tell.no_gateway_api("infra".into());
+    tell.gateway_api(false);
+    tell.count(&none);
+    assert_eq!(reasons().await, [""; 0], "nobody asks for it");
+    world.take(behind_gateway());
     tell.count(&none);
     tell.count(&none);
-    assert_eq!(events(&log).await.len(), 1);
+    assert_eq!(reasons().await, ["GatewayAPIUnavailable"]);
     let cluster = Ref::new("team", "cache");
     world.take(Change::Cluster(cluster.clone(), None));
     tell.count(&none);
     world.take(Change::Cluster(cluster, Some(ClusterFacts { uid: "b".into(), tls: None })));
     tell.count(&none);
-    assert_eq!(events(&log).await.len(), 1, "a new cluster of the same name");
-    tell.gateway_api("infra");
+    assert_eq!(reasons().await, ["GatewayAPIUnavailable"], "a new cluster of the same name");
+    tell.gateway_api(true);
     tell.count(&none);
-    assert_eq!(events(&log).await, []);
+    assert_eq!(reasons().await, ["GatewayAPIAvailable"]);
+    tell.count(&none);
+    assert_eq!(reasons().await, [""; 0]);
 }

@@ -69,7 +69,7 @@ fn a_gateway_concerns_the_nodes_that_it_leads_to() {
     let gateway = |name| Change::Gateway(Ref::new("infra", name), Some(vec![]));
     assert_eq!(world.take(gateway("other")), []);
     assert_eq!(world.take(gateway("edge")), [key(0)]);
-    assert_eq!(world.clusters_of_gateways("infra").into_iter().collect::<Vec<_>>(), [Ref::new("team", "cache")]);
+    assert_eq!(world.behind_gateways().into_iter().collect::<Vec<_>>(), [Ref::new("team", "cache")]);
 }
 
 #[test]
