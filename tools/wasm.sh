@@ -61,7 +61,8 @@ if ! has_targets && { [[ -e /usr/share/doc/rustc-web ]] ||
     export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld-19 CARGO_TARGET_WASM32_WASIP1_LINKER=wasm-ld-19
     libc=/usr/lib/wasm32-wasi
     export CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS="-C target-feature=-crt-static -C link-self-contained=no -L $libc -C link-arg=$libc/crt1-command.o"
-    cargo=(/usr/bin/cargo -Z "build-std=std,panic_abort")
+    # Small before fast, as with our own code.
+    cargo=(/usr/bin/cargo -Z "build-std=std,panic_abort" -Z build-std-features=optimize_for_size)
 fi
 unset RUSTFLAGS CARGO_ENCODED_RUSTFLAGS
 mkdir -p "$out"
@@ -74,7 +75,7 @@ compile() {
 # kpt_module OUT [ARGUMENT...]
 kpt_module() {
     compile wasm32-unknown-unknown expose-valkey-kpt "${@:2}"
-    wasm-opt -Oz "${features[@]}" "$build/wasm32-unknown-unknown/wasm/expose_valkey_kpt.wasm" -o "$out/kpt.new"
+    wasm-opt -Oz --converge "${features[@]}" "$build/wasm32-unknown-unknown/wasm/expose_valkey_kpt.wasm" -o "$out/kpt.new"
     # After the last tool that would undo it.
     "$here/wasm-module.py" multiply "$out/kpt.new" "$out/$1"
     rm "$out/kpt.new"
@@ -86,13 +87,13 @@ for module in "${modules[@]}"; do
     panics) kpt_module panics.wasm --features panics ;;
     wasi)
         compile wasm32-wasip1 expose-valkey
-        wasm-opt -Oz "${features[@]}" "$build/wasm32-wasip1/wasm/expose-valkey.wasm" -o "$out/expose-valkey.wasm"
+        wasm-opt -Oz --converge "${features[@]}" "$build/wasm32-wasip1/wasm/expose-valkey.wasm" -o "$out/expose-valkey.wasm"
         ;;
     web)
         tool=$("$here/cargo-tool.sh" wasm-bindgen-cli "$bindgen" wasm-bindgen)
         compile wasm32-unknown-unknown expose-valkey-web
         # Before the tool adds its table, of a kind that an older wasm-opt takes for another.
-        wasm-opt -Oz "${features[@]}" "$build/wasm32-unknown-unknown/wasm/expose_valkey_web.wasm" -o "$out/web.new"
+        wasm-opt -Oz --converge "${features[@]}" "$build/wasm32-unknown-unknown/wasm/expose_valkey_web.wasm" -o "$out/web.new"
         "$tool" --target web --no-typescript --remove-name-section --remove-producers-section \
             --out-name expose_valkey --out-dir "$out/web" "$out/web.new"
         rm "$out/web.new"
