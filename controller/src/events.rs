@@ -86,12 +86,6 @@ impl Events {
         seen.len() < before
     }
 
-    /// The object is gone.
-    pub fn forget(&self, about: &ObjectReference) {
-        let object = key_of(about);
-        self.lock().retain(|key, _| key.object != object);
-    }
-
     fn is_news(&self, key: Key) -> bool {
         let now = Instant::now();
         let mut seen = self.lock();

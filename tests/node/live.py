@@ -84,6 +84,8 @@ class Cluster:
     def ready(self, limit=180):
         shards = 1 + max(shard for shard, _ in self.table())
         wait("all pods are ready", lambda: all_ready(self.namespace, self.cluster, self.count()), limit)
+        # Its one worker dials pods that are gone, for up to half a minute: of other clusters too.
+        wait("the operator knows it", lambda: noticed(self.namespace, self.cluster), limit)
         return shards
 
     def announced(self, limit=10, synced=False):
