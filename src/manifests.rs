@@ -63,7 +63,11 @@ pub fn expose_all<'s>(sources: &'s [Source], config: Option<&'s [Source]>, found
         let unreadable = finding::any_error(&findings);
         let mut exposure = expose(&objects, config.as_ref());
         if exposure.clusters.is_empty() && !exposure.known.is_empty() && !unreadable && !finding::any_error(&exposure.findings) {
-            let message = "no ValkeyCluster has external access on: set `spec.externalAccess.enabled: true`";
+            let message = if exposure.config.is_operator_managed() {
+                "no ValkeyCluster has external access on: no entry of the functionConfig's `spec.clusters` that selects one sets `externalAccess.enabled: true`"
+            } else {
+                "no ValkeyCluster has external access on: set `spec.externalAccess.enabled: true`"
+            };
             findings.push(Finding::info(Rule::NothingToDo, message));
         }
         for finding in &mut exposure.findings {

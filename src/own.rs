@@ -99,10 +99,12 @@ impl<'o> Own<'o> {
         })
     }
 
-    /// The client port that this object shows for its node: a route's listener port, or what a ValkeyNode announces.
+    /// The client port that this object shows for its node: a route's listener port, what a ValkeyNode announces, or the NodePort
+    /// of a Service that leads to this node alone.
     #[must_use]
     pub fn client_port(&self) -> Option<Port> {
         let pointer = match self.key.0 {
+            "Service" if self.node.is_some() => "/spec/ports/0/nodePort",
             "TCPRoute" | "TLSRoute" => "/spec/parentRefs/0/port",
             "ValkeyNode" => "/spec/externalAccessClientPort",
             _ => return None,

@@ -81,6 +81,8 @@ fn concerns(api_version: &str, kind: &str, text: &str, looked_at: LookedAt) -> b
         "DNSEndpoint" => contains("-external") || has_escape(),
         // One that somebody has written by hand may lack names.
         "Certificate" => api_version.starts_with("cert-manager.io/"),
+        // And so may one that lies there as it is.
+        "Secret" => contains("tls.crt"),
         "Namespace" => true,
         "CustomResourceDefinition" => contains("tcproutes"),
         _ => kind.ends_with("List"),

@@ -1,6 +1,8 @@
 //! Certificates that somebody has written by hand into the Secret that a cluster's servers use: whether they have the names that
-//! clients, the operator and the probes verify. Secrets are not looked into: what is in them is no text.
+//! clients, the operator and the probes verify, and so have certificates that lie in the Secret itself.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::finding::Finding;
@@ -17,14 +19,10 @@ pub(super) fn names(clusters: &[Exposed], objects: &[Object], findings: &mut Vec
     for cluster in clusters.iter().filter(|cluster| cluster.tls) {
         let Some(secret) = cluster.tls_secret.as_deref() else { continue };
         let wanted = certificate_names(cluster);
-        for object in objects.iter().filter(|object| is_certificate(object) && Own::new(object).is_none()) {
-            let field = |pointer: &str| object.value.pointer(pointer).and_then(Value::as_str);
+        for object in objects.iter().filter(|object| Own::new(object).is_none()) {
             let same_namespace = object.reference.namespace.as_deref() == cluster.namespace();
-            if !same_namespace || field("/spec/secretName") != Some(secret) {
-                continue;
-            }
-            let mut has: Vec<&str> = strings(object.value.pointer("/spec/dnsNames")).collect();
-            has.extend(field("/spec/commonName"));
+            let Some(names) = Names::of(object, secret).filter(|_| same_namespace) else { continue };
+            let has = names.list();
             let lacking: Vec<&str> = wanted.iter().map(String::as_str).filter(|name| !has.iter().any(|has| covers(has, name))).collect();
             if lacking.is_empty() {
                 continue;
@@ -33,13 +31,110 @@ pub(super) fn names(clusters: &[Exposed], objects: &[Object], findings: &mut Vec
             if lacking.len() > LISTED {
                 list.push_str(&format!(" and {} more", lacking.len().saturating_sub(LISTED)));
             }
-            let message = format!(
-                "the servers of cluster {} use this certificate, and it lacks {list}: add to `dnsNames` what clients, the operator and the probes verify",
-                cluster.full_name()
-            );
-            findings.push(object.finding(Finding::warning(Rule::CertificateName, message).at("spec.dnsNames").proposed(wanted.clone())));
+            let finding = match names {
+                Names::Asked(_) => {
+                    let message = format!(
+                        "the servers of cluster {} use this certificate, and it lacks {list}: add to `dnsNames` what clients, the operator and the probes verify",
+                        cluster.full_name()
+                    );
+                    Finding::warning(Rule::CertificateName, message).at("spec.dnsNames").proposed(wanted.clone())
+                }
+                Names::Given(_) => {
+                    let message = format!(
+                        "the servers of cluster {} use the certificate in `tls.crt`, and it lacks {list}: have one made that has all names that clients, the operator and the probes verify",
+                        cluster.full_name()
+                    );
+                    Finding::warning(Rule::CertificateName, message).at("data")
+                }
+            };
+            findings.push(object.finding(finding));
         }
     }
+}
+
+/// The names of a certificate.
+enum Names {
+    /// That cert-manager is to make.
+    Asked(Vec<String>),
+    /// That is there.
+    Given(Vec<String>),
+}
+
+impl Names {
+    /// Those of what ends up in the Secret of this name, where the object says it. A common name counts for nothing: the operator,
+    /// in Go, does not look at it.
+    fn of(object: &Object, secret: &str) -> Option<Self> {
+        let field = |pointer: &str| object.value.pointer(pointer).and_then(Value::as_str);
+        if is_certificate(object) {
+            return (field("/spec/secretName") == Some(secret))
+                .then(|| Names::Asked(strings(object.value.pointer("/spec/dnsNames")).map(str::to_owned).collect()));
+        }
+        if object.reference.api_version != "v1" || object.reference.kind != "Secret" || object.reference.name != secret {
+            return None;
+        }
+        let encoded = || field("/data/tls.crt").and_then(|data| base64(data)).and_then(|data| String::from_utf8(data).ok());
+        let pem = field("/stringData/tls.crt").map(str::to_owned).or_else(encoded)?;
+        names_of_pem(&pem).map(Names::Given)
+    }
+
+    fn list(&self) -> &[String] {
+        let (Names::Asked(list) | Names::Given(list)) = self;
+        list
+    }
+}
+
+/// DNS names of the first certificate of a file, the server's own; nothing where it is none, as when it is encrypted in Git.
+fn names_of_pem(pem: &str) -> Option<Vec<String>> {
+    let (_, rest) = pem.split_once("-----BEGIN CERTIFICATE-----")?;
+    let (body, _) = rest.split_once("-----END CERTIFICATE-----")?;
+    alternative_names(&base64(body)?)
+}
+
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let text: String = text.split_ascii_whitespace().collect();
+    STANDARD.decode(text).ok()
+}
+
+/// The DNS names of a certificate's extension subjectAltName, RFC 5280, 4.2.1.6; empty where there is no such extension.
+fn alternative_names(der: &[u8]) -> Option<Vec<String>> {
+    const OID: &[u8] = &[0x55, 0x1d, 0x11];
+    let (_, certificate, _) = element(der)?;
+    let (_, signed, _) = element(certificate)?;
+    let Some((_, extensions)) = elements(signed).find(|(tag, _)| *tag == 0xa3) else { return Some(Vec::new()) };
+    let (_, extensions, _) = element(extensions)?;
+    let names = elements(extensions).find_map(|(_, extension)| {
+        let (_, id, _) = element(extension)?;
+        let (_, value) = elements(extension).last()?;
+        (id == OID).then_some(value)
+    });
+    let Some(names) = names else { return Some(Vec::new()) };
+    let (_, names, _) = element(names)?;
+    Some(elements(names).filter(|(tag, _)| *tag == 0x82).filter_map(|(_, name)| String::from_utf8(name.to_vec()).ok()).collect())
+}
+
+/// Tag and content of the first element of some DER, and what comes after it.
+fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let (&[tag, length], rest) = der.split_first_chunk::<2>()?;
+    let (length, rest) = match length {
+        0..=0x7f => (usize::from(length), rest),
+        // Four bytes of length are more than any file here has.
+        0x81..=0x84 => {
+            let (bytes, rest) = rest.split_at_checked(usize::from(length & 0x7f))?;
+            (bytes.iter().try_fold(0_usize, |length, byte| length.checked_mul(256)?.checked_add(usize::from(*byte)))?, rest)
+        }
+        _ => return None,
+    };
+    let (content, rest) = rest.split_at_checked(length)?;
+    Some((tag, content, rest))
+}
+
+/// Tag and content of each element of some DER.
+fn elements(mut der: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    std::iter::from_fn(move || {
+        let (tag, content, rest) = element(der)?;
+        der = rest;
+        Some((tag, content))
+    })
 }
 
 fn is_certificate(object: &Object) -> bool {
@@ -52,6 +147,9 @@ fn strings(list: Option<&Value>) -> impl Iterator<Item = &str> {
 
 /// A wildcard stands for one label.
 fn covers(pattern: &str, name: &str) -> bool {
-    let matches_wildcard = || name.split_once('.').is_some_and(|(_, domain)| pattern.strip_prefix("*.") == Some(domain));
-    pattern.eq_ignore_ascii_case(name) || matches_wildcard()
+    let matches_wildcard = || {
+        let (_, domain) = name.split_once('.')?;
+        Some(pattern.strip_prefix("*.")?.eq_ignore_ascii_case(domain))
+    };
+    pattern.eq_ignore_ascii_case(name) || matches_wildcard() == Some(true)
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::api::Listeners;
 use crate::finding::Finding;
 use crate::object::{Object, find_gateway};
-use crate::plan::{Port, Ports, Services};
+use crate::plan::{self, Hostname, Port, Ports, Services};
 use crate::render::{self, MAX_LISTENERS};
 use crate::rule::Rule;
 use crate::validate::{Config, Exposed, Gateway, full_name};
@@ -214,18 +214,24 @@ fn missing_listeners(cluster: &Exposed, object: &Object, gateway: &str, findings
     let mut told = None;
     for node in cluster.plan.nodes() {
         let Some(port) = node.listener_port.filter(|port| told != Some(*port)) else { continue };
-        let mut on_port = listeners_of(object).iter().filter(|listener| has_port(listener, port)).peekable();
-        let first = on_port.peek().map(|listener| text(listener, "protocol").to_owned());
-        if on_port.any(|listener| text(listener, "protocol") == protocol) {
+        let on_port = listeners_of(object).iter().filter(|listener| has_port(listener, port));
+        if on_port.clone().any(|listener| text(listener, "protocol") == protocol && passes(listener, node.hostname.as_ref())) {
             continue;
         }
         told = Some(port);
-        let has = match first {
+        let has = match on_port.clone().next().map(|listener| text(listener, "protocol")) {
+            Some("TLS") if protocol == "TLS" => {
+                "its listener for that port does not pass this node's TLS through: its `tls.mode` is another one, or its `hostname`"
+                    .to_owned()
+            }
             Some(other) => format!("its listener for that port is {other}"),
             None => "it has no listener for that port".to_owned(),
         };
-        let mut listener =
-            json!({"name": format!("vk-{}-{}-{}", cluster.name(), node.shard, node.index), "port": port.get(), "protocol": protocol});
+        let name = match protocol {
+            "TLS" => plan::SNI_LISTENER.to_owned(),
+            _ => format!("vk-{}-{}-{}", cluster.name(), node.shard, node.index),
+        };
+        let mut listener = json!({"name": name, "port": port.get(), "protocol": protocol});
         if let (Some(listener), "TLS") = (listener.as_object_mut(), protocol) {
             listener.insert("tls".to_owned(), json!({"mode": "Passthrough"}));
         }
@@ -236,6 +242,20 @@ fn missing_listeners(cluster: &Exposed, object: &Object, gateway: &str, findings
         let finding = Finding::warning(Rule::ListenerMissing, message).at("spec.externalAccess.gateway.basePort");
         findings.push(cluster.finding(finding.proposed(listener)));
     }
+}
+
+/// Whether a listener lets the TLS of a node through. Gateway API's default is to end it; a TCP listener knows nothing of it.
+fn passes(listener: &Value, hostname: Option<&Hostname>) -> bool {
+    if text(listener, "protocol") != "TLS" {
+        return true;
+    }
+    let of_listener = text(listener, "hostname");
+    let covers = |hostname: &Hostname| match of_listener.strip_prefix('*') {
+        // A listener's wildcard stands for any number of labels.
+        Some(domain) => hostname.to_string().ends_with(domain),
+        None => of_listener.is_empty() || hostname.to_string() == of_listener,
+    };
+    listener.pointer("/tls/mode").and_then(Value::as_str) == Some("Passthrough") && hostname.is_none_or(covers)
 }
 
 /// Listeners that somebody else has put on the ports that ours need.

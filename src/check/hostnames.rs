@@ -33,7 +33,8 @@ pub(super) fn overlap(clusters: &[Exposed], findings: &mut Vec<Finding>) {
         for (hostname, ports) in ports {
             let claim = Claim { cluster, ports };
             let others = claims.entry(hostname).or_default();
-            for other in others.iter() {
+            // A cluster that is there twice has been reported.
+            for other in others.iter().filter(|other| other.cluster.full_name() != cluster.full_name()) {
                 let Some(finding) = judge(hostname, &claim, other) else { continue };
                 let pair = (other.cluster.order, cluster.order);
                 let entry = pairs.entry(pair).or_insert((finding.clone(), 0));

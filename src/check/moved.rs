@@ -14,8 +14,13 @@ const LISTED: usize = 8;
 
 pub(super) fn ports(cluster: &Exposed, config: &Config, own: &ByCluster<'_>, findings: &mut Vec<Finding>) {
     let key = (cluster.plan.cluster.namespace.clone(), cluster.name().to_owned());
+    let by_node_port = matches!(cluster.plan.cluster.ports, Ports::NodePorts { .. });
     let mut before: BTreeMap<(u32, u32), Port> = BTreeMap::new();
     for own in own.get(&key).into_iter().flatten() {
+        // Behind a Gateway a Service's NodePort leads no client anywhere.
+        if own.key.0 == "Service" && !by_node_port {
+            continue;
+        }
         if let (Some(node), Some(port)) = (own.node, own.client_port()) {
             before.insert((own.shard, node), port);
         }

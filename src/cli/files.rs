@@ -97,6 +97,10 @@ fn real(path: &Path) -> io::Result<PathBuf> {
 /// Writes a file, whole or not at all: a reader sees the old text or the new one. A link stays one, and so do permissions.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Box<Finding>> {
     let file = real(path).unwrap_or_else(|_| path.to_owned());
+    // A device or a pipe, such as /dev/null or /dev/stdout, must not be replaced by a file.
+    if is_device(path) {
+        return fs::write(path, text).map_err(|error| unwritable(path, &error));
+    }
     replace(&file, |new| {
         fs::write(new, text)?;
         // A WASI host has none to set.
@@ -110,6 +114,9 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), Box<Finding>> {
 
 /// Copies this program to a file.
 pub(super) fn copy_program(path: &Path) -> Result<(), Box<Finding>> {
+    if is_device(path) {
+        return Err(unwritable(path, &io::Error::other("it is there, and is no file")));
+    }
     replace(path, |new| std::env::current_exe().and_then(|program| fs::copy(program, new)).map(|_| ()))
 }
 
@@ -120,8 +127,16 @@ fn replace(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> Result<(
     let written = write(&new).and_then(|()| fs::rename(&new, path));
     written.map_err(|error| {
         let _ = fs::remove_file(&new);
-        Box::new(Finding::error(Rule::File, format!("cannot write `{}`: {error}", path.display())))
+        unwritable(path, &error)
     })
+}
+
+fn is_device(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Box<Finding> {
+    Box::new(Finding::error(Rule::File, format!("cannot write `{}`: {error}", path.display())))
 }
 
 fn unreadable(name: &str, error: &io::Error) -> Finding {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Exposed, LiveSettings, server};
-use crate::api::{Announce, Live, Mode, ServiceType};
+use crate::api::{Announce, EndpointType, Live, Mode, ServiceType};
 use crate::finding::Finding;
 use crate::rule::Rule;
 
@@ -58,7 +58,14 @@ fn command_needs(exposed: &Exposed, path: &str, findings: &mut Vec<Finding>) {
             "`announce: Command` announces hostnames, and needs a domain: set it, or `announce: Live`, which announces addresses too";
         findings.push(Finding::error(Rule::CommandNeeds, message).at(format!("{path}.domain")));
     }
-    if exposed.plan.client_ports().is_none() {
+    let unknown: Vec<&str> = exposed.plan.nodes().filter(|node| node.client_port.is_none()).map(|node| node.name.as_str()).collect();
+    if !unknown.is_empty() && unknown.len() < exposed.plan.nodes().count() {
+        let message = format!(
+            "`announce: Command` must know every port before the servers start, and those of {} are not known, though the others are: add them to `nodePorts` of the cluster's entry in `spec.pinned`, or set `announce: Live`",
+            unknown.join(", ")
+        );
+        findings.push(Finding::error(Rule::CommandNeeds, message).at(format!("{path}.nodePorts")));
+    } else if !unknown.is_empty() {
         let message = "`announce: Command` must know every port before the servers start, and Kubernetes allocates these NodePorts: set `nodePorts.base`, or `announce: Live`, or use `serviceType: LoadBalancer` with hostnames, or a gateway";
         findings.push(Finding::error(Rule::CommandNeeds, message).at(format!("{path}.nodePorts.base")));
     }
@@ -71,6 +78,18 @@ fn command_needs(exposed: &Exposed, path: &str, findings: &mut Vec<Finding>) {
                 findings.push(Finding::error(Rule::OwnCommand, message).at(format!("spec.containers[{index}].{key}")).current(own.clone()));
             }
         }
+    }
+    if let Some((index, name)) = server::variable_of_our_name(&exposed.spec) {
+        let message = format!(
+            "`announce: Command` adds a variable of this name itself, and knows by it what is its own: give `{name}` another name, or set `announce: Live`"
+        );
+        findings.push(Finding::error(Rule::OwnCommand, message).at(format!("spec.containers[{index}].env")).current(name));
+    }
+    if exposed.access.preferred_endpoint_type == Some(EndpointType::Ip) {
+        let message =
+            "`announce: Command` sends clients to hostnames: take it out, or set `announce: Live` and no domain, which announces addresses";
+        let finding = Finding::error(Rule::CommandNeeds, message).at(format!("{path}.preferredEndpointType"));
+        findings.push(finding.current("ip").proposed("hostname"));
     }
     let preferred = exposed.spec.get("config").and_then(|config| config.get(ENDPOINT_TYPE)).filter(|preferred| !preferred.is_null());
     if let Some(other) = preferred.filter(|preferred| preferred.as_str() != Some("hostname")) {

@@ -64,9 +64,16 @@ fn read(
     };
     let place = spellings::external_access(spec, findings);
     let path = place.as_ref().map_or("spec.externalAccess", |place| place.path);
+    let written = place.as_ref().map(|place| place.path);
     let access = effective_access(place, config.defaults_for(object).map(|(_, access)| access), schema, findings);
     if access.enabled != Some(true) {
         return None;
+    }
+    if let (true, Some(written)) = (config.is_operator_managed(), written) {
+        let message = format!(
+            "an operator without external access, for which `mode: OperatorManaged` is, has no field `{written}`, and the API server drops or refuses it: move it to `spec.clusters[].externalAccess` of the functionConfig"
+        );
+        findings.push(Finding::warning(Rule::DroppedByCrd, message).at(written));
     }
     let topology = topology(spec, findings);
     spellings::check_places(spec, findings);

@@ -174,6 +174,10 @@ fn from_value(value: &Value, findings: &mut Vec<Finding>) -> Config {
         let message = "with `mode: OperatorManaged` the operator makes the ValkeyNodes, and none come out: take `emit.valkeyNodes` out";
         findings.push(Finding::error(Rule::WrongValue, message).at("spec.emit.valkeyNodes").current(true));
     }
+    if let (Mode::OperatorManaged, Announce::Live, Some(false)) = (mode, spec.announce.unwrap_or_default(), emit.services) {
+        let message = "with `announce: Live` the controller finds the nodes by their Services: take `emit.services` out";
+        findings.push(Finding::error(Rule::WrongValue, message).at("spec.emit.services").current(false));
+    }
     let rules = spec.clusters.unwrap_or_default().into_iter().map(|rule| ClusterDefaults {
         selector: rule.selector.unwrap_or_default(),
         access: rule.external_access.and_then(|access: ExternalAccess| serde_json::to_value(access).ok()),

@@ -67,11 +67,13 @@ impl Patch {
         let command = container.get("command").is_some_and(is_own_command);
         let variables = container.get("env").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let env: Vec<usize> = (0..).zip(variables).filter(|(_, variable)| is_own_variable(variable)).map(|(index, _)| index).collect();
-        if !command && env.is_empty() {
-            return None;
-        }
         let said = variables.iter().find(|variable| name(variable) == ADDED_ENV).and_then(|variable| variable.get("value")?.as_str());
-        let added = Added::ALL.into_iter().find(|added| said == Some(added.as_str())).unwrap_or(Added::Containers);
+        let added = match Added::ALL.into_iter().find(|added| said == Some(added.as_str())) {
+            Some(added) => added,
+            // Somebody has edited what was added; variables alone that have our names are the user's.
+            None if command => Added::Containers,
+            None => return None,
+        };
         let all_env = env.len() == variables.len();
         let own_key = |key: &String| match key.as_str() {
             "name" => true,
@@ -124,6 +126,14 @@ pub fn container(spec: &Map<String, Value>) -> Option<(usize, &Map<String, Value
     let containers = spec.get("containers")?.as_array()?;
     let index = entry(containers)?;
     Some((index, containers.get(index)?.as_object()?))
+}
+
+/// A variable of the user's that has one of our names, and the index of the entry that it is in.
+#[must_use]
+pub fn variable_of_our_name(spec: &Map<String, Value>) -> Option<(usize, &str)> {
+    let (index, container) = container(spec)?;
+    let variables = container.get("env")?.as_array()?;
+    Some((index, name(variables.iter().find(|variable| is_own_variable(variable))?)))
 }
 
 fn entry(containers: &[Value]) -> Option<usize> {

@@ -364,6 +364,24 @@ fn a_reader_that_goes_away_is_no_failure() {
     }
 }
 
+/// As root nothing else would keep a rename from taking the place of /dev/null.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_pipe_is_written_into_and_not_replaced() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let pipe = folder("pipe").join("out");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read_to_string(pipe).unwrap()
+    });
+    let ran = run(&["render", "-f", CLUSTER, "--output", pipe.to_str().unwrap()]);
+    assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo(), "{}", ran.err);
+    assert_eq!((ran.code, reader.join().unwrap()), (0, run(&["render", "-f", CLUSTER]).out));
+    let ran = run(&["install", pipe.to_str().unwrap()]);
+    assert!(ran.code == 1 && ran.err.contains("is no file") && fs::metadata(&pipe).unwrap().file_type().is_fifo(), "{}", ran.err);
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn output_that_cannot_be_written_is_a_failure() {

@@ -180,6 +180,9 @@ fn what_the_command_cannot_do_is_said_with_the_ways_out() {
         list(&config("Command", NODE_PORTS, ""), "image: valkey/valkey:8.1.3"),
         list(&config("Command", NODE_PORTS, ""), "image: valkey/valkey:9.1.2\ncontainers: [{name: server, image: 'valkey:7'}]"),
         list(&config("Command", NODE_PORTS, ""), "containers:"),
+        list(&config("Command", NODE_PORTS, ""), "containers: [{name: server, env: [{name: EXPOSE_VALKEY_SHARD, value: '1'}]}]"),
+        list(&config("Command", &format!("{NODE_PORTS}, preferredEndpointType: ip"), ""), ""),
+        list(&config("Command", "domain: d", ", pinned: [{name: cache, nodePorts: [[30500, 30501], [30502]]}]"), ""),
     ];
     insta::assert_snapshot!(all.map(|input| said(&input)).join("\n"));
 }

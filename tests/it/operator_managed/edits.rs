@@ -49,6 +49,12 @@ fn a_container_that_is_there_keeps_what_it_has() {
 }
 
 #[test]
+fn a_variable_of_our_name_that_was_there_before_is_left() {
+    let own = list("{mode: Rendered}", "containers: [{name: server, env: [{name: EXPOSE_VALKEY_SHARD, value: '1'}]}]");
+    assert_eq!(bare(&printed(&own)), bare(&own));
+}
+
+#[test]
 fn what_the_user_adds_later_stays_when_the_command_goes() {
     let on = printed(&list(&config("Command", ACCESS, ""), ""));
     let more = on.replace(
@@ -81,7 +87,7 @@ fn other_modes_take_the_command_out() {
 fn another_port_changes_the_command_and_nothing_else() {
     let on = printed(&list(&config("Command", ACCESS, ""), "image: valkey:9.1.2 # pinned\n"));
     let moved = printed(&on.replace("base: 31000", "base: 32000"));
-    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let lines = |text: &str| bare(text).lines().map(str::to_owned).collect::<Vec<_>>();
     let (old, new) = (lines(&on), lines(&moved));
     let differing: Vec<_> = old.iter().zip(&new).filter(|(old, new)| old != new && !old.contains("nodePort")).collect();
     assert_eq!((old.len(), differing.len()), (new.len(), 1), "{differing:?}");

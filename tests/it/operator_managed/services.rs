@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::{config, items, list, names, objects, printed, said};
@@ -177,6 +179,7 @@ fn settings_that_do_not_go_together_are_said() {
         "{mode: OperatorManaged, live: {}}",
         "{mode: OperatorManaged, announce: Live, live: {credentials: {username: a}, nodeAddressTypes: [ExternalIp]}}",
         "{mode: OperatorManaged, emit: {valkeyNodes: true}}",
+        "{mode: OperatorManaged, announce: Live, emit: {services: false}}",
         "{mode: OperatorManaged, announce: Live, clusters: [{externalAccess: {enabled: true, serviceType: ClusterIP}}]}",
         "{mode: OperatorManaged, announce: Live, emit: {routes: TLSRoute}, clusters: [{externalAccess: {enabled: true, gateway: {gatewayRef: {name: g}, basePort: 1}}}]}",
     ];
@@ -187,6 +190,8 @@ fn settings_that_do_not_go_together_are_said() {
 fn external_access_of_the_cluster_itself_is_used_and_nothing_is_exposed_without_any() {
     let own = printed(&list("{mode: OperatorManaged, announce: Live}", "externalAccess: {enabled: true}"));
     assert_eq!(objects(&own, "Service").len(), 6);
+    let told = said(&list("{mode: OperatorManaged, announce: Live}", "externalAccess: {enabled: true}"));
+    assert!(told.starts_with("dropped-by-crd: [warning] valkey.io/v1alpha1/ValkeyCluster/team/cache spec.externalAccess: "), "{told}");
     assert_eq!(names(&printed(&list("{mode: OperatorManaged}", ""))), ["ValkeyCluster cache"]);
 }
 
@@ -231,8 +236,90 @@ fn certificates_have_all_names_and_a_hand_made_one_is_looked_at() {
         ))
     };
     assert_eq!(by_hand("other", "[]"), "");
+    assert!(
+        by_hand("cache-tls, commonName: localhost", "['*.KV.example.org', valkey-cache.team.svc.cluster.local]")
+            .contains("lacks `localhost`:")
+    );
     assert_eq!(by_hand("cache-tls", "['*.kv.example.org', valkey-cache.team.svc.cluster.local, localhost]"), "");
     insta::assert_snapshot!(by_hand("cache-tls", "['*.kv.example.org', shard-0-0.example.org]"));
+}
+
+#[test]
+fn a_certificate_in_a_secret_is_looked_at() {
+    let config = config("Command", GATEWAY, ", emit: {routes: TLSRoute}");
+    let pem = include_str!("../../../testdata/certificates/server.crt");
+    let with = |secret: &str, text: &str| {
+        said(&format!("{}- apiVersion: v1\n  kind: Secret\n  metadata: {{name: {secret}, namespace: team}}\n{text}", list(&config, TLS)))
+    };
+    let plain: String = pem.lines().map(|line| format!("      {line}\n")).collect();
+    let plain = format!("  stringData:\n    tls.crt: |\n{plain}");
+    let encoded = format!("  data:\n    tls.crt: {}\n", STANDARD.encode(pem));
+    for text in [&plain, &encoded] {
+        let said = with("cache-tls", text);
+        assert_eq!(
+            said,
+            "certificate-name: [warning] v1/Secret/team/cache-tls data: the servers of cluster team/cache use the certificate in `tls.crt`, and it lacks `valkey-cache.team.svc.cluster.local`: have one made that has all names that clients, the operator and the probes verify\n"
+        );
+        assert_eq!(with("other", text), "");
+    }
+    for unreadable in ["ENC[AES256_GCM,data:x]", "''", "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUI=", "{a: b}"] {
+        assert_eq!(
+            with(
+                "cache-tls",
+                &format!("  data: {{tls.crt: {unreadable}}}\n")
+                    .replace("{tls.crt: ENC[AES256_GCM,data:x]}", "{tls.crt: 'ENC[AES256_GCM,data:x]'}")
+            ),
+            ""
+        );
+    }
+}
+
+#[test]
+fn node_ports_that_move_are_told() {
+    let base = |announce: &str| config(announce, "domain: kv.example.org, nodePorts: {base: 31000}", "");
+    for (announce, what) in [("Live", "6 nodes get other ports: "), ("Command", "6 nodes get other ports, and restart for it: ")] {
+        let text = printed(&list(&base(announce), ""));
+        let moved = said(&text.replace("base: 31000", "base: 31100"));
+        assert!(
+            moved.contains(&format!(
+                "spec.clusters[0].externalAccess.nodePorts.base: for cluster team/cache: {what}cache-0-0 31000 -> 31100"
+            )),
+            "{moved}"
+        );
+        let more = said(&text.replace("replicas: 1", "replicas: 2"));
+        assert!(more.contains("cache-1-0 31002 -> 31003") && more.contains("portsPerShard"), "{more}");
+        assert_eq!(said(&text.replace("shards: 3", "shards: 4")), "");
+    }
+    // Behind a Gateway the Services' own ports lead no client anywhere.
+    let text = printed(&list(&base("Live"), ""));
+    let behind = said(&text.replace("nodePorts: {base: 31000}", "gateway: {gatewayRef: {name: edge}, basePort: 7000}"));
+    assert!(!behind.contains("ports-moved"), "{behind}");
+}
+
+#[test]
+fn a_listener_that_does_not_pass_the_servers_tls_through_is_told() {
+    let config = config("Live", &GATEWAY.replace(", namespace: infra", ""), ", emit: {routes: TLSRoute}");
+    let with = |listener: &str| {
+        said(&format!(
+            "{}- apiVersion: gateway.networking.k8s.io/v1\n  kind: Gateway\n  metadata: {{name: edge, namespace: team}}\n  spec: {{gatewayClassName: any, listeners: [{{name: kv, port: 7000, {listener}}}]}}\n",
+            list(&config, TLS)
+        ))
+    };
+    for passes in ["", ", hostname: '*.kv.example.org'", ", hostname: '*.example.org'"] {
+        assert_eq!(with(&format!("protocol: TLS, tls: {{mode: Passthrough}}{passes}")), "");
+    }
+    for other in
+        ["protocol: TLS", "protocol: TLS, tls: {mode: Terminate}", "protocol: TLS, tls: {mode: Passthrough}, hostname: '*.org.example'"]
+    {
+        let said = with(other);
+        assert!(
+            said.starts_with("listener-missing: [warning]")
+                && said.contains("does not pass this node's TLS through")
+                && said.contains("\"vk-sni\""),
+            "{said}"
+        );
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
 }
 
 fn ran(folder: &Path, args: &[&str]) -> String {
@@ -311,14 +398,14 @@ fn placeholders_belong_into_the_function_config() {
     assert_eq!(said(&list(&config("Command", &format!("{access}, {annotations}"), ""), "")), "");
     let own = format!("externalAccess: {{{annotations}}}");
     let found = said(&list(&config("Command", access, ""), &own));
-    assert!(found.starts_with("placeholder-in-cluster: [warning]"), "{found}");
+    assert!(found.contains("\nplaceholder-in-cluster: [warning]"), "{found}");
     assert!(found.contains("is `cache-0-0` on the Service of the first node"), "{found}");
-    assert_eq!(found.lines().count(), 1, "{found}");
+    assert_eq!(found.lines().count(), 2, "{found}");
     let gateway = "externalAccess: {gateway: {gatewayRef: {sectionName: 'vk-{shard}-{node}'}}}";
     let found = said(&list(&config("Command", GATEWAY, ""), gateway));
-    assert!(found.starts_with("placeholder-in-cluster: [warning]"), "{found}");
+    assert!(found.contains("\nplaceholder-in-cluster: [warning]"), "{found}");
     assert!(found.contains("attaches to listener `vk-0-0`"), "{found}");
-    assert_eq!(found.lines().count(), 1, "{found}");
+    assert_eq!(found.lines().count(), 2, "{found}");
 }
 
 #[test]
