@@ -72,7 +72,7 @@ impl Names {
         if object.reference.api_version != "v1" || object.reference.kind != "Secret" || object.reference.name != secret {
             return None;
         }
-        let encoded = || field("/data/tls.crt").and_then(|data| base64(data)).and_then(|data| String::from_utf8(data).ok());
+        let encoded = || field("/data/tls.crt").and_then(base64).and_then(|data| String::from_utf8(data).ok());
         let pem = field("/stringData/tls.crt").map(str::to_owned).or_else(encoded)?;
         names_of_pem(&pem).map(Names::Given)
     }
