@@ -101,10 +101,19 @@ def fill(api):
 
 
 def unsettled(api):
-    """How many clusters and nodes do not have their ports yet."""
-    clusters = sum(1 for o in api.call("GET", PATHS["ValkeyCluster"])["items"] if len(o.get("status", {}).get("externalEndpoints") or []) != SHARDS)
-    nodes = sum(1 for o in api.call("GET", PATHS["ValkeyNode"])["items"] if not o["spec"].get("externalAccessClientPort"))
+    """Clusters and nodes that do not have their ports yet."""
+    clusters = [o for o in api.call("GET", PATHS["ValkeyCluster"])["items"] if len(o.get("status", {}).get("externalEndpoints") or []) != SHARDS]
+    nodes = [o for o in api.call("GET", PATHS["ValkeyNode"])["items"] if not o["spec"].get("externalAccessClientPort")]
     return clusters + nodes
+
+
+def explain(api, cluster):
+    """What the controller said of a cluster that is not settled, and what its nodes are like."""
+    said = [line for line in (WORK / "controller.log").read_text().splitlines() if cluster in line]
+    nodes = [o for o in api.call("GET", PATHS["ValkeyNode"])["items"] if o["metadata"]["labels"]["valkey.io/cluster"] == cluster]
+    for node in nodes:
+        said.append(json.dumps([node["metadata"]["name"], node["metadata"]["generation"], node["spec"].get("externalAccessClientPort"), node.get("status")]))
+    print(*said, sep="\n", file=sys.stderr)
 
 
 def requests(agent):
@@ -161,7 +170,8 @@ def main():
     with running("controller", controller, "--no-leader-election", "--listen", "127.0.0.1:18080") as child:
         while left := unsettled(api):
             if time.monotonic() - start > 900:
-                raise RuntimeError(f"{left} objects do not have their ports after 900 s")
+                explain(api, left[0]["metadata"]["labels"].get("valkey.io/cluster") or left[0]["metadata"]["name"])
+                raise RuntimeError(f"{len(left)} objects do not have their ports after 900 s")
             time.sleep(1)
         took, ours = time.monotonic() - start, peak(child)
         first = requests("expose-valkey-controller")

@@ -18,6 +18,8 @@ pub(super) struct Key {
 /// A ValkeyCluster.
 #[derive(Debug, Clone)]
 pub(super) struct Cluster {
+    /// Grows with every change of the object; 0 if that cannot be told.
+    pub(super) version: u64,
     /// Identifier that a re-created cluster of the same name does not share.
     pub(super) uid: Box<str>,
     /// On its way out: nothing is written any more.
@@ -73,6 +75,8 @@ pub(super) struct NodePorts {
 /// A ValkeyNode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
+    /// Grows with every change of the object; 0 if that cannot be told.
+    pub(super) version: u64,
     /// Identifier that a re-created node of the same name does not share.
     pub(super) uid: Box<str>,
     /// `metadata.generation`.
@@ -104,6 +108,7 @@ impl Cluster {
     pub(super) fn of(object: &ValkeyCluster) -> Self {
         let spec = &object.spec;
         Self {
+            version: version(&object.metadata),
             uid: object.metadata.uid.as_deref().unwrap_or_default().into(),
             deleting: object.metadata.deletion_timestamp.is_some(),
             topology: spec.shards.and_then(|shards| Topology::new(shards, spec.replicas.unwrap_or(0))),
@@ -164,6 +169,7 @@ impl Node {
         let role = status.role.as_deref().filter(|role| !role.is_empty());
         let ready = status.ready.unwrap_or(false);
         Self {
+            version: version(&object.metadata),
             uid: object.metadata.uid.as_deref().unwrap_or_default().into(),
             generation: object.metadata.generation.unwrap_or(0),
             observed_generation: status.observed_generation.unwrap_or(0),
@@ -176,6 +182,11 @@ impl Node {
             owners: owners(&object.metadata, "", &["spec", "externalAccessClientPort"]),
         }
     }
+}
+
+/// The resourceVersion, as a number: those of one object can be compared.
+pub(super) fn version(meta: &ObjectMeta) -> u64 {
+    meta.resource_version.as_deref().and_then(|version| version.parse().ok()).unwrap_or(0)
 }
 
 /// The cluster that an object belongs to, and an index of it, by its labels.

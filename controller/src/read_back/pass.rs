@@ -164,7 +164,7 @@ impl Pass {
         }
         match apply::apply_status(&self.context.client, key, &object).await {
             Ok(cluster) => {
-                self.lock().put(&cluster);
+                self.lock().put_answer(&cluster);
                 self.context.metrics.wrote(Job::ReadBack, "valkey_cluster_status");
                 self.trouble_is_over(about);
                 self.context.events.publish(about, Kind::Normal, reason, &published(&endpoints)).await;
@@ -215,7 +215,7 @@ impl Pass {
                     }
                     match apply::apply_node(&self.context.client, &key.namespace, name, &object).await {
                         Ok(node) => {
-                            self.lock().put(&node);
+                            self.lock().put_answer(&node);
                             self.context.metrics.wrote(Job::ReadBack, "valkey_node");
                             self.trouble_is_over(about);
                             if restarts {

@@ -77,6 +77,7 @@ mod tests {
     /// Ready, in its place, never changed.
     fn node(primary: bool) -> Node {
         Node {
+            version: 0,
             uid: "uid".into(),
             generation: 1,
             observed_generation: 1,

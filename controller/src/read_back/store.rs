@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use expose_valkey::plan::{node_name, service_name};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-use super::facts::{Cluster, Key, Node, Service, place};
+use super::facts::{Cluster, Key, Node, Service, place, version};
 use super::wire::{ShardService, ValkeyCluster, ValkeyNode};
 
 /// A cluster and what belongs to it.
@@ -50,6 +50,8 @@ pub(super) trait Watched {
     fn put(&self, slot: &Slot, entry: &mut Entry);
     /// Whether the slot is one of this kind.
     fn holds(slot: &Slot) -> bool;
+    /// Whether the entry knows a newer state of the same object.
+    fn is_old(&self, slot: &Slot, entry: &Entry) -> bool;
 }
 
 impl Watched for ValkeyCluster {
@@ -61,6 +63,10 @@ impl Watched for ValkeyCluster {
     }
     fn holds(slot: &Slot) -> bool {
         matches!(slot, Slot::Cluster)
+    }
+    fn is_old(&self, _: &Slot, entry: &Entry) -> bool {
+        let known = entry.cluster.as_ref();
+        known.is_some_and(|known| Some(&*known.uid) == self.metadata.uid.as_deref() && known.version > version(&self.metadata))
     }
 }
 
@@ -77,6 +83,10 @@ impl Watched for ShardService {
     }
     fn holds(slot: &Slot) -> bool {
         matches!(slot, Slot::Service(_))
+    }
+    /// We write none.
+    fn is_old(&self, _: &Slot, _: &Entry) -> bool {
+        false
     }
 }
 
@@ -102,6 +112,11 @@ impl Watched for ValkeyNode {
     fn holds(slot: &Slot) -> bool {
         matches!(slot, Slot::Node(..))
     }
+    fn is_old(&self, slot: &Slot, entry: &Entry) -> bool {
+        let Slot::Node(shard, index) = slot else { return false };
+        let known = entry.nodes.get(&(*shard, *index));
+        known.is_some_and(|known| Some(&*known.uid) == self.metadata.uid.as_deref() && known.version > version(&self.metadata))
+    }
 }
 
 /// An object of another name that bears our labels is not ours.
@@ -125,6 +140,14 @@ impl Store {
         let (key, slot) = object.slot()?;
         object.put(&slot, self.entries.entry(key.clone()).or_default());
         Some((key, slot))
+    }
+
+    /// The answer to a write of ours. A watch may have been quicker, and have brought what came after it: no event would follow.
+    pub(super) fn put_answer<K: Watched>(&mut self, object: &K) {
+        let Some((key, slot)) = object.slot() else { return };
+        if !self.entries.get(&key).is_some_and(|entry| object.is_old(&slot, entry)) {
+            self.put(object);
+        }
     }
 
     /// An object is gone.
@@ -163,5 +186,30 @@ impl Entry {
         let cluster = self.cluster.iter().map(|_| Slot::Cluster);
         let services = self.services.keys().map(|shard| Slot::Service(*shard));
         cluster.chain(services).chain(self.nodes.keys().map(|(shard, node)| Slot::Node(*shard, *node)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn node(version: &str, observed: i64) -> ValkeyNode {
+        let labels = json!({"valkey.io/cluster": "cache", "valkey.io/shard-index": "0", "valkey.io/node-index": "0"});
+        let meta =
+            json!({"name": "cache-0-0", "namespace": "prod", "uid": "n", "generation": 2, "resourceVersion": version, "labels": labels});
+        serde_json::from_value(json!({"metadata": meta, "spec": {}, "status": {"ready": true, "observedGeneration": observed}})).unwrap()
+    }
+
+    #[test]
+    fn an_answer_that_comes_after_a_later_event_changes_nothing() {
+        let mut store = Store::default();
+        store.put(&node("10", 2));
+        store.put_answer(&node("9", 1));
+        let is_settled = |store: &Store| store.get(&Key::new("prod", "cache")).unwrap().nodes[&(0, 0)].settled();
+        assert!(is_settled(&store), "what the watch brought is lost, and no event comes any more");
+        store.put_answer(&node("11", 1));
+        assert!(!is_settled(&store));
     }
 }
