@@ -37,4 +37,11 @@ KUBECONFIG=$(APISERVER_FLAGS="--service-node-port-range=20000-39999 --audit-poli
 PATH=$("$tools/kubernetes.sh" kubectl):$PATH
 export FUNCTION CONTROLLER VALKEY_OPERATOR_PR281 KUBECONFIG
 kubectl apply --server-side -f "$here/../../testdata/crds/pr281" >/dev/null
+kubectl wait --for=condition=Established --timeout=60s crd --all >/dev/null
+# Established is not served yet.
+for _ in {1..60}; do
+    kubectl get valkeyclusters,valkeynodes >"$work/served" 2>&1 && break
+    sleep 0.5
+done
+kubectl get valkeyclusters,valkeynodes >"$work/served" 2>&1 || die "the operator's kinds are not served: $(cat "$work/served")"
 "$python" "$here/measure.py" "$clusters" "$work"
