@@ -2,6 +2,8 @@
 
     client.py look HOST PORT [--tls CA]
         prints as JSON what each node says of all nodes, by CLUSTER SHARDS, SLOTS and MOVED
+    client.py own HOST PORT [HOST:PORT...] [--tls CA]
+        prints as JSON by which names the server at each address knows all nodes, itself too
     client.py keys HOST PORT PREFIX COUNT [--tls CA]
         writes COUNT keys where they are missing, and reads all of them
     client.py write HOST PORT PREFIX [--tls CA]
@@ -110,6 +112,14 @@ def look(host, port, tls):
     json.dump(seen, sys.stdout)
 
 
+def own(host, port, *more, tls):
+    named = {}
+    for address in [f"{host}:{port}", *more]:
+        name, number = address.rsplit(":", 1)
+        named[address] = members(single(name, number, tls), name)
+    json.dump(named, sys.stdout)
+
+
 def keys(host, port, prefix, count, tls):
     client = cluster(host, port, tls)
     names = [f"{prefix}{number}" for number in range(int(count))]
@@ -153,7 +163,7 @@ def write(host, port, prefix, tls):
 
 def main():
     (command, *args), tls = arguments()
-    {"look": look, "keys": keys, "write": write}[command](*args, tls)
+    {"look": look, "own": own, "keys": keys, "write": write}[command](*args, tls=tls)
 
 
 main()

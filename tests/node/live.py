@@ -84,9 +84,37 @@ class Cluster:
     def ready(self, limit=180):
         shards = 1 + max(shard for shard, _ in self.table())
         wait("all pods are ready", lambda: all_ready(self.namespace, self.cluster, self.count()), limit)
-        # Its one worker dials pods that are gone, for up to half a minute: of other clusters too.
-        wait("the operator knows it", lambda: noticed(self.namespace, self.cluster), limit)
         return shards
+
+    def named(self):
+        """What the server at each address outside calls all nodes that it knows."""
+        table = self.table()
+        (first, *more) = table.values()
+        named = client("own", first, *(f"{host}:{port}" for host, port in more), ca=self.ca)
+        return {(host, port): list(map(tuple, named[f"{host}:{port}"])) for host, port in table.values()}
+
+    def told(self, limit):
+        """Each server outside calls itself what it should, within the limit; returns the time that it took."""
+
+        def holds():
+            for own, names in self.named().items():
+                check(own in names, f"the server at {own} names {names}")
+            return True
+
+        start = time.monotonic()
+        wait(f"all servers of {self.cluster} are told", holds, limit, every=0.2)
+        return time.monotonic() - start
+
+    def joined(self):
+        """The operator has all servers in the cluster. Its one worker dials pods that are gone first, those of other clusters too."""
+
+        def holds():
+            named = self.named()
+            for own, names in named.items():
+                check(len(names) == len(named), f"the server at {own} knows {names}")
+            return True
+
+        wait(f"the operator has made one cluster of {self.cluster}", holds, 60, every=0.2)
 
     def announced(self, limit=10, synced=False):
         """All nodes are announced right within the limit; returns what was seen."""
@@ -129,15 +157,18 @@ class Cluster:
         return writing(first, f"{self.name}-{what}-", ca=self.ca)
 
     def during(self, what, change, limit=10):
-        """A change under a client that writes: all nodes are announced right within 10 s of the last readiness."""
+        """A change under a client that writes: within 10 s of the last readiness each server is told, and once the operator has it
+        in the cluster, all others name it right within 10 s."""
         with self.writing(what.replace(" ", "-")) as report:
             time.sleep(1)
             change()
+            told = self.told(limit)
+            self.joined()
             start = time.monotonic()
             self.announced(limit)
             took = time.monotonic() - start
             self.announced(60, synced=True)
-        say(f"{what}: announced {took:.1f} s after the last readiness; {report['writes']} writes, {sum(report['faults'].values())} refused, "
+        say(f"{what}: all told {told:.1f} s after the last readiness, announced {took:.1f} s after the last join; {report['writes']} writes, {sum(report['faults'].values())} refused, "
             f"none lost, silent for {report['longest']} s at most")
 
     def not_ours(self):

@@ -184,13 +184,6 @@ def all_ready(namespace, cluster, count):
     return len(found) == count and len(ready) == count
 
 
-def noticed(namespace, cluster):
-    """Whether the operator knows that all pods are ready: not before does it have their servers in the cluster."""
-    nodes = get("valkeynodes", None, namespace, f"valkey.io/cluster={cluster}")
-    known = {node["status"].get("podIP") for node in nodes if node.get("status", {}).get("ready")}
-    return known >= {pod["status"].get("podIP") for pod in pods(namespace, cluster).values()}
-
-
 def one_endpoint_each(namespace, services):
     """Each Service leads to the pod of its node, and to no other."""
     for name, pod in services.items():
