@@ -8,7 +8,7 @@ use expose_valkey_controller::live::source::{Announcement, Host};
 use expose_valkey_controller::live::trust::Trust;
 
 use crate::certificates::{NAME, signed};
-use crate::servers::{Running, answering, free};
+use crate::servers::{Running, answering, refusing};
 
 fn wanted() -> Settings {
     Settings::of(&Announcement { host: Host::Name("shard-0.example.com".into()), port: 30001, tls: false })
@@ -79,7 +79,8 @@ async fn a_server_without_tls_is_told_apart_from_one_that_does_not_answer() {
 
 #[tokio::test]
 async fn nobody_there_passes_by_itself() {
-    let server = Server { address: free(), trust: None, username: "_operator".into(), password: "secret".into() };
+    let (_held, address) = refusing();
+    let server = Server { address, trust: None, username: "_operator".into(), password: "secret".into() };
     let failure = server.settle(&wanted(), true).await.unwrap_err();
     assert!(failure.passes(), "{failure}");
     assert!(failure.to_string().contains("refused"), "{failure}");

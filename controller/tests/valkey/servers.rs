@@ -3,12 +3,14 @@
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use expose_valkey_controller::live::server::Server;
 use expose_valkey_controller::live::trust::Trust;
 use redis::Value;
 use tempfile::TempDir;
+use tokio::net::TcpSocket;
 
 use crate::certificates::Signed;
 
@@ -108,9 +110,26 @@ impl Running {
     }
 }
 
-/// An address of this machine that nobody uses.
-pub fn free() -> SocketAddr {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap()
+/// An address for a server to open, that nobody uses: below the ports that the system gives to whoever asks for any,
+/// so that no connection and no listener of another test takes it before the server does. 10,000 above it is the port of the cluster bus.
+fn free() -> SocketAddr {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    // Other runs of these tests at the same time begin elsewhere.
+    let begin = std::process::id() as u16 % 200 * 50;
+    loop {
+        let port = 11_000 + (begin + NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000;
+        if [port, port + 10_000].iter().all(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok()) {
+            return (Ipv4Addr::LOCALHOST, port).into();
+        }
+    }
+}
+
+/// An address that nobody listens at, nor will while the socket is held.
+pub fn refusing() -> (TcpSocket, SocketAddr) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
+    let address = socket.local_addr().unwrap();
+    (socket, address)
 }
 
 /// A server that gives these answers to one request after the other, whatever is asked, and then no more.
