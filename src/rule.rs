@@ -94,6 +94,10 @@ rules! {
     NodePortTaken = "node-port-taken",
     /// Static NodePorts where Services have none.
     NodePortsUnused = "node-ports-unused",
+    /// Pinned NodePorts that no Service gets.
+    PinnedUnused = "pinned-unused",
+    /// Services that lead nobody in from outside.
+    InsideOnly = "inside-only",
     /// A setting of load balancers where there are none.
     LoadBalancerOnly = "load-balancer-only",
     /// Routes by SNI without what they need.

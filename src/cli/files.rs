@@ -74,6 +74,12 @@ pub(super) fn same(one: &Path, other: &Path) -> bool {
     matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
 }
 
+/// Whether a file, which need not be there, lies in a folder or in one of its folders.
+pub(super) fn is_in(folder: &Path, file: &Path) -> bool {
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    folder.is_dir() && matches!((real(parent), real(folder)), (Ok(parent), Ok(folder)) if parent.starts_with(&folder))
+}
+
 /// The file that a path leads to.
 #[cfg(not(target_family = "wasm"))]
 fn real(path: &Path) -> io::Result<PathBuf> {

@@ -44,6 +44,9 @@ pub(super) fn run(input: &Input, target: &Target, out: &mut dyn Write, err: &mut
     }
     let (in_place, printed): (Vec<_>, Vec<_>) = clusters.into_iter().partition(|_| target.in_place);
     let sources = changed_files(&files, &in_place, &mut found);
+    if let Some(output) = target.output.as_deref().filter(|output| input.files.iter().any(|folder| files::is_in(folder, output))) {
+        found.extend(printed.iter().map(|cluster| is_there_twice(cluster, output)));
+    }
     findings::print(&found, err)?;
     if any_error(&found) {
         return Ok(FAILED);
@@ -74,6 +77,18 @@ pub(super) fn run(input: &Input, target: &Target, out: &mut dyn Write, err: &mut
         code = code.max(check(path, text, out, err)?);
     }
     Ok(code)
+}
+
+/// Whoever applies the folder applies the cluster as it is in its own file too.
+fn is_there_twice(cluster: &EditedCluster, output: &Path) -> Finding {
+    let message = format!(
+        "it is now in `{}`, with what its servers announce, and in `{}`, without: whoever applies both changes it to and fro; use `--in-place`, or write outside of the folder",
+        output.display(),
+        cluster.source
+    );
+    let mut finding = Finding::warning(Rule::DuplicateCluster, message);
+    finding.object = Some(cluster.cluster.clone());
+    finding
 }
 
 fn write(files: &[(PathBuf, String)], err: &mut dyn Write) -> io::Result<u8> {

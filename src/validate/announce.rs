@@ -100,7 +100,7 @@ fn command_needs(exposed: &Exposed, path: &str, findings: &mut Vec<Finding>) {
 }
 
 fn live_needs(exposed: &Exposed, path: &str, findings: &mut Vec<Finding>) {
-    if exposed.gateway.is_none() && exposed.service.service_type == ServiceType::ClusterIp {
+    if exposed.access.gateway.is_none() && exposed.service.service_type == ServiceType::ClusterIp {
         let message = "`announce: Live` needs a way in from outside, and Services of type ClusterIP are none: use NodePort, LoadBalancer or a gateway";
         findings.push(Finding::error(Rule::LiveNeeds, message).at(format!("{path}.serviceType")).current("ClusterIP"));
     }

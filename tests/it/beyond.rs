@@ -4,14 +4,14 @@ use expose_valkey::run;
 use serde_json::Value;
 
 /// A list with a functionConfig, one cluster, and what else is given.
-fn list(config: &str, cluster: &str, others: &str) -> String {
+pub(crate) fn list(config: &str, cluster: &str, others: &str) -> String {
     format!(
         "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nfunctionConfig:\n  apiVersion: fn.valkey.io/v1alpha1\n  kind: ExposeValkey\n  spec: {config}\nitems:\n- apiVersion: valkey.io/v1alpha1\n  kind: ValkeyCluster\n  metadata: {{name: cache, namespace: team}}\n  spec: {cluster}\n{others}"
     )
 }
 
 /// Objects of a kind in the output, which must have no error and change nothing when run again.
-fn objects(input: &str, kind: &str) -> Vec<Value> {
+pub(crate) fn objects(input: &str, kind: &str) -> Vec<Value> {
     let output = run(input);
     assert!(!output.failed(), "{:?}", output.findings);
     let text = output.text.to_string();
@@ -20,11 +20,11 @@ fn objects(input: &str, kind: &str) -> Vec<Value> {
     list["items"].as_array().unwrap().iter().filter(|item| item["kind"] == kind).cloned().collect()
 }
 
-fn rules(input: &str) -> Vec<String> {
+pub(crate) fn rules(input: &str) -> Vec<String> {
     run(input).findings.iter().map(|finding| format!("{} {}", finding.severity.as_str(), finding.rule.id())).collect()
 }
 
-fn numbers(objects: &[Value], pointer: &str) -> Vec<u64> {
+pub(crate) fn numbers(objects: &[Value], pointer: &str) -> Vec<u64> {
     objects.iter().map(|object| object.pointer(pointer).and_then(Value::as_u64).unwrap_or_default()).collect()
 }
 
@@ -56,61 +56,6 @@ fn ports_with_room_to_spare_stay_when_replicas_change() {
         assert!(after.contains(node), "{node:?} moved");
     }
     assert_eq!(after.len(), before.len() + 3);
-}
-
-#[test]
-fn static_node_ports_are_written_and_announced() {
-    let config = "{clusters: [{externalAccess: {nodePorts: {base: 31000}, portsPerShard: 3}}]}";
-    let cluster = "{shards: 2, replicas: 1, externalAccess: {enabled: true}}";
-    let services = objects(&list(config, cluster, ""), "Service");
-    assert_eq!(numbers(&services, "/spec/ports/0/nodePort"), [31000, 31003]);
-    assert_eq!(numbers(&services, "/spec/ports/1/nodePort"), [31001, 31004]);
-    let nodes = objects(&list(config, cluster, ""), "ValkeyNode");
-    assert_eq!(numbers(&nodes, "/spec/externalAccessClientPort"), [31000, 31001, 31003, 31004]);
-    assert!(nodes.iter().all(|node| node["spec"]["externalAccess"].get("nodePorts").is_none()), "the CRD has no such field");
-}
-
-#[test]
-fn static_node_ports_are_held_against_the_range_and_every_service() {
-    let at = |ports: &str, others: &str| {
-        rules(&list(
-            &format!("{{clusters: [{{externalAccess: {{nodePorts: {ports}}}}}]}}"),
-            "{shards: 3, replicas: 1, externalAccess: {enabled: true}}",
-            others,
-        ))
-    };
-    assert_eq!(at("{base: 32762}", ""), [""; 0]);
-    assert_eq!(at("{base: 32763}", ""), ["error port-range"]);
-    assert_eq!(at("{base: 29999}", ""), ["error port-range"]);
-    assert_eq!(at("{base: 20000, range: 20000-20005}", ""), [""; 0]);
-    assert_eq!(at("{base: 20000, range: 20000-20004}", ""), ["error port-range"]);
-    assert_eq!(at("{base: 20000, range: '20000'}", ""), ["error out-of-range"]);
-    assert_eq!(at("{}", ""), ["error out-of-range"]);
-    let web = "- apiVersion: v1\n  kind: Service\n  metadata: {name: web, namespace: shop}\n  spec: {type: NodePort, ports: [{port: 80, nodePort: 31005}]}\n";
-    assert_eq!(at("{base: 31000}", web), ["error node-port-taken"]);
-    assert_eq!(at("{base: 31006}", web), [""; 0]);
-    let message = run(&list(
-        "{clusters: [{externalAccess: {nodePorts: {base: 31000}}}]}",
-        "{shards: 3, replicas: 1, externalAccess: {enabled: true}}",
-        web,
-    ))
-    .findings[0]
-        .to_string();
-    assert!(message.contains("31005") && message.contains("shop/web"), "{message}");
-}
-
-#[test]
-fn pinned_node_ports_win_over_what_is_there() {
-    let config = "{pinned: [{name: cache, namespace: team, nodePorts: [[31000, 31001], [32100, 30555]]}]}";
-    let cluster = "{shards: 2, replicas: 1, externalAccess: {enabled: true}}";
-    let services = objects(&list(config, cluster, ""), "Service");
-    assert_eq!(
-        (numbers(&services, "/spec/ports/0/nodePort"), numbers(&services, "/spec/ports/1/nodePort")),
-        (vec![31000, 32100], vec![31001, 30555])
-    );
-    let twice = "{pinned: [{name: cache, namespace: team, nodePorts: [[31000], [31000]]}]}";
-    // Once where it is written, once where it would be refused.
-    assert_eq!(rules(&list(twice, cluster, "")), ["error node-port-taken"; 2]);
 }
 
 #[test]
