@@ -52,13 +52,7 @@ pub const RIGHTS: [Right; 12] = [
     right(Place::Watched, "events.k8s.io", "events", &["create"]),
     // Of two replicas one works. A right to create cannot be bound to a name.
     right(Place::Home, "coordination.k8s.io", "leases", &["create"]),
-    Right {
-        place: Place::Home,
-        group: "coordination.k8s.io",
-        resource: "leases",
-        name: Some(crate::context::NAME),
-        verbs: &["get", "update"],
-    },
+    Right { place: Place::Home, group: "coordination.k8s.io", resource: "leases", name: Some(crate::NAME), verbs: &["get", "update"] },
 ];
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::context::Scope;
-use crate::live::Options;
+use crate::context::{LiveOptions, Scope};
 
 /// Tells clients of Valkey clusters in Kubernetes the ports and addresses that only the running cluster knows.
 #[derive(Debug, Parser)]
@@ -76,18 +75,18 @@ pub struct Run {
     #[arg(long, value_name = "SECONDS", default_value_t = 180, value_parser = clap::value_parser!(u64).range(1..=86400))]
     pub announce_every: u64,
     /// Name of the Lease
-    #[arg(long, value_name = "NAME", default_value = crate::context::NAME)]
+    #[arg(long, value_name = "NAME", default_value = crate::NAME)]
     pub lease_name: String,
     /// Name of this replica, in the Lease and in events
-    #[arg(long, value_name = "NAME", env = "POD_NAME", default_value = crate::context::NAME)]
+    #[arg(long, value_name = "NAME", env = "POD_NAME", default_value = crate::NAME)]
     pub identity: String,
 }
 
 impl Run {
     /// What live announcement needs; `namespace` is that of the client's configuration.
-    pub fn live(&self, namespace: &str) -> Options {
+    pub fn live(&self, namespace: &str) -> LiveOptions {
         let home = self.lease_namespace.as_deref().unwrap_or(namespace).to_owned();
-        Options { every: Duration::from_secs(self.announce_every), home }
+        LiveOptions { every: Duration::from_secs(self.announce_every), home }
     }
 }
 

@@ -1,17 +1,14 @@
 //! What every part of the controller works with.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use k8s_openapi::NamespaceResourceScope;
 use kube::{Api, Client, Resource};
 use tokio_util::sync::CancellationToken;
 
 use crate::events::Events;
-use crate::live::Options;
 use crate::metrics::Metrics;
-
-/// Name of the program: field manager of all that it applies, and who its events come from.
-pub const NAME: &str = "expose-valkey-controller";
 
 /// Cheap to clone: all of it is shared.
 #[derive(Clone)]
@@ -25,9 +22,18 @@ pub struct Context {
     /// Counted for `/metrics`.
     pub metrics: Metrics,
     /// What live announcement was told by the command line.
-    pub live: Options,
+    pub live: LiveOptions,
     /// Cancelled when the program has to stop, or has lost the lease: jobs finish what they are at and return.
     pub stop: CancellationToken,
+}
+
+/// What live announcement is told by the command line.
+#[derive(Debug, Clone)]
+pub struct LiveOptions {
+    /// Every server is looked at that often, even though nothing has changed.
+    pub every: Duration,
+    /// Namespace of the controller's own objects: what servers were told is recorded there.
+    pub home: String,
 }
 
 /// Which namespaces are looked at.
@@ -71,7 +77,7 @@ impl Scope {
 
 impl Context {
     /// Waits for `duration`; false if the program has to stop before.
-    pub async fn sleep(&self, duration: std::time::Duration) -> bool {
+    pub async fn sleep(&self, duration: Duration) -> bool {
         tokio::select! {
             () = self.stop.cancelled() => false,
             () = tokio::time::sleep(duration) => true,

@@ -13,7 +13,7 @@ use kube::{Api, Client};
 use tokio::time::Instant;
 use tracing::{info, warn};
 
-use crate::context::NAME;
+use crate::NAME;
 use crate::words;
 
 /// A condition that was not seen for so long is news again.

@@ -10,9 +10,8 @@ use kube::client::Body;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{Context, Scope};
+use crate::context::{Context, LiveOptions, Scope};
 use crate::events::Events;
-use crate::live::Options;
 use crate::metrics::Metrics;
 
 /// A request that was made.
@@ -63,7 +62,7 @@ pub(crate) fn context(answer: impl Fn(&Asked) -> (u16, Value) + Clone + Send + S
     });
     let client = Client::new(service, "default");
     let events = Events::new(client.clone(), "test");
-    let live = Options { every: Duration::from_secs(180), home: "expose-valkey".to_owned() };
+    let live = LiveOptions { every: Duration::from_secs(180), home: "expose-valkey".to_owned() };
     let context = Context { client, scope: Scope::Cluster, events, metrics: Metrics::default(), live, stop: CancellationToken::new() };
     (context, log)
 }

@@ -9,6 +9,9 @@
 //!
 //! Both jobs take a [`context::Context`]: the client, where to look, events and metrics. `access` lists what they may do.
 
+/// Name of the program: field manager of all that it applies, and who its events come from.
+pub const NAME: &str = "expose-valkey-controller";
+
 pub mod args;
 
 pub mod access;

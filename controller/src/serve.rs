@@ -9,8 +9,9 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
+use crate::NAME;
 use crate::args::Run;
-use crate::context::{Context, NAME, Scope};
+use crate::context::{Context, Scope};
 use crate::events::Events;
 use crate::health::{self, Health};
 use crate::leader::{Candidate, DEADLINE, GRACE, PERIOD};

@@ -10,10 +10,16 @@ const MAX_EXPANDED_NODES: usize = 1_000_000;
 /// Most problems that are told of one document: more than anybody reads, and few enough to be told at once.
 const MAX_PROBLEMS: usize = 100;
 
-pub(super) fn read(node: &Node<'_>) -> Result<Value, Vec<Problem>> {
-    let mut reader = ValueReader { budget: MAX_EXPANDED_NODES, shared: 0, problems: Vec::new(), path: Vec::new() };
-    let value = reader.read(node);
-    if reader.problems.is_empty() { Ok(value) } else { Err(reader.problems) }
+impl Node<'_> {
+    /// As data, the way Kubernetes would read it: YAML 1.1 scalars, aliases and merge keys written out.
+    ///
+    /// # Errors
+    /// Every duplicate key and every scalar without a value; or, alone, a spent budget.
+    pub fn value(&self) -> Result<Value, Vec<Problem>> {
+        let mut reader = ValueReader { budget: MAX_EXPANDED_NODES, shared: 0, problems: Vec::new(), path: Vec::new() };
+        let value = reader.read(self);
+        if reader.problems.is_empty() { Ok(value) } else { Err(reader.problems) }
+    }
 }
 
 struct ValueReader {

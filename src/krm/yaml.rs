@@ -9,9 +9,6 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, Span, StructureStyle};
-use serde_json::Value;
-
-use super::value;
 
 /// Deepest nesting of collections that is read.
 pub const MAX_DEPTH: usize = 128;
@@ -152,14 +149,6 @@ impl<'a> Node<'a> {
             }
         }
         node
-    }
-
-    /// As data, the way Kubernetes would read it: YAML 1.1 scalars, aliases and merge keys written out.
-    ///
-    /// # Errors
-    /// Every duplicate key and every scalar without a value; or, alone, a spent budget.
-    pub fn value(&self) -> Result<Value, Vec<Problem>> {
-        value::read(self)
     }
 }
 

@@ -27,7 +27,6 @@ mod work;
 mod world;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::context::Context;
 use crate::report::{Action, Row};
@@ -35,15 +34,6 @@ use crate::report::{Action, Row};
 use pass::Passes;
 use record::Record;
 use secrets::Secrets;
-
-/// What live announcement is told by the command line.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Every server is looked at that often, even though nothing has changed.
-    pub every: Duration,
-    /// Namespace of the controller's own objects: what servers were told is recorded there.
-    pub home: String,
-}
 
 /// Keeps announcements right until [`Context::stop`].
 pub async fn run(context: Context) {

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::facts::{Login, NodeKey, Ref, ServerPod};
-use crate::context::{NAME, Scope};
+use crate::NAME;
+use crate::context::Scope;
 
 const LABEL: (&str, &str) = ("fn.valkey.io/record", "live");
 const CLUSTER: &str = "cluster";

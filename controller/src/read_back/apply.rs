@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::facts::{Endpoints, Key};
 use super::rolling::Wanted;
 use super::wire::{ValkeyCluster, ValkeyNode};
-use crate::context::NAME;
+use crate::NAME;
 
 const API_VERSION: &str = "valkey.io/v1alpha1";
 

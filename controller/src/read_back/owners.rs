@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 
-use crate::context::NAME;
+use crate::NAME;
 
 /// Owners of one field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -9,7 +9,8 @@ use super::facts::Key;
 use super::pass::{Outcome, Pass};
 use super::watch::News;
 use super::wire::{ShardService, ValkeyCluster, ValkeyNode};
-use crate::context::{NAME, Scope};
+use crate::NAME;
+use crate::context::Scope;
 use crate::fake_api::{Asked, Log, context, failure};
 use crate::pending::Pending;
 
