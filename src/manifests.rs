@@ -1,17 +1,20 @@
 //! Plain manifests, whatever they were read from: their objects, what exposes the clusters among them, and the place in the
 //! text that a finding is about.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use serde_json::Value;
 
 use crate::api::CONFIG_API;
+use crate::check;
 use crate::expose::{Exposure, expose};
 use crate::finding::{self, FileRef, Finding, ObjectRef};
 use crate::krm::lines::line_of;
 use crate::krm::manifests;
 use crate::krm::yaml::{self, Node};
 use crate::object::Object;
+use crate::own;
 use crate::rule::Rule;
 use crate::select::problem_finding;
 use crate::server_command;
@@ -70,6 +73,10 @@ pub fn expose_all<'s>(sources: &'s [Source], config: Option<&'s [Source]>, found
             };
             findings.push(Finding::info(Rule::NothingToDo, message));
         }
+        if !unreadable && !finding::any_error(&exposure.findings) {
+            let foreign = foreign(&objects, &exposure);
+            exposure.findings.extend(foreign);
+        }
         for finding in &mut exposure.findings {
             locate(finding, &documents);
         }
@@ -88,7 +95,8 @@ pub fn read<'s>(files: &'s [Source], findings: &mut Vec<Finding>) -> (Vec<Object
     for file in files {
         for (index, range) in manifests::documents(&file.text).into_iter().enumerate() {
             let Some(text) = file.text.get(range.clone()) else { continue };
-            if !file.explicit && !may_concern(text) {
+            let is_asked_for = file.explicit || names_ours(text);
+            if !is_asked_for && !may_matter(text) {
                 continue;
             }
             let order = documents.len();
@@ -108,7 +116,9 @@ pub fn read<'s>(files: &'s [Source], findings: &mut Vec<Finding>) -> (Vec<Object
             let tree = match yaml::parse(text) {
                 Ok(tree) => tree,
                 Err(problem) => {
-                    report(&problem);
+                    if is_asked_for {
+                        report(&problem);
+                    }
                     continue;
                 }
             };
@@ -121,7 +131,8 @@ pub fn read<'s>(files: &'s [Source], findings: &mut Vec<Finding>) -> (Vec<Object
                         None => objects.push(Object::new(value, Some(start), order)),
                     }
                 }
-                Err(problems) => problems.iter().for_each(report),
+                Err(problems) if is_asked_for => problems.iter().for_each(report),
+                Err(_) => {}
             }
         }
     }
@@ -161,11 +172,28 @@ pub fn edited_clusters(sources: &[Source], exposure: &Exposure, findings: &mut V
     edited
 }
 
-/// In a folder there may be files that are no manifests at all: only what names a kind of ours is read.
-fn may_concern(text: &str) -> bool {
+/// Objects of others with names of ours: whoever applies both writes over them.
+fn foreign(objects: &[Object], exposure: &Exposure) -> Vec<Finding> {
+    let others: HashMap<own::Key, &Object> =
+        objects.iter().filter(|object| own::Own::new(object).is_none()).filter_map(|object| Some((own::key(object)?, object))).collect();
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let rendered = exposure.rendered();
+    rendered.iter().filter_map(|value| Some(check::foreign(others.get(&own::key_of_value(value)?)?, value))).collect()
+}
+
+/// In a folder there may be files that are no manifests at all: what names a kind of ours must be one.
+fn names_ours(text: &str) -> bool {
     ["ValkeyCluster", "ValkeyNode", "ExposeValkey", "TCPRoute", "tcproutes", "Gateway", "cert-manager.io/", "valkey-"]
         .iter()
         .any(|word| text.contains(word))
+}
+
+/// And what is known of others matters: NodePorts that they have, labels that select namespaces, certificates. Where it cannot be
+/// read, as a template of Helm cannot, it is none of those.
+fn may_matter(text: &str) -> bool {
+    ["nodePort", "Namespace", "tls.crt"].iter().any(|word| text.contains(word))
 }
 
 fn choose_config<'s>(

@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
+use crate::check;
 use crate::expose::Exposure;
 use crate::finding::{FileRef, Finding};
 use crate::gateway_listeners;
 use crate::krm::{Change, ResourceList, annotations};
 use crate::object::Object;
 use crate::own::{self, Key, Own};
-use crate::render::{CLUSTER_LABEL, EXTENSION_LABEL, EXTENSION_SHARD_LABEL, SHARD_LABEL};
 use crate::rule::Rule;
 use crate::select::{Selected, Selection};
 use crate::server_command;
@@ -59,20 +59,30 @@ pub(crate) fn merge(list: &ResourceList<'_>, exposure: &Exposure, selection: &Se
 fn replace(index: usize, mut value: Value, selection: &Selection, change: &mut Change, findings: &mut Vec<Finding>) {
     let (Some(object), Some(origin)) = (selection.objects.get(index), selection.origins.get(index)) else { return };
     if Own::new(object).is_none() {
-        let has = |label: &str| value.pointer("/metadata/labels").is_some_and(|labels| labels.get(label).is_some());
-        let (cluster, shard) =
-            if has(EXTENSION_SHARD_LABEL) { (EXTENSION_LABEL, EXTENSION_SHARD_LABEL) } else { (CLUSTER_LABEL, SHARD_LABEL) };
-        let message = format!(
-            "this object has a name that is ours, but not the labels `{cluster}` and `{shard}` of an earlier output: rename it, or remove it if it is an old output"
-        );
-        return findings
-            .push(object.finding(Finding::error(Rule::ForeignObject, message).at("metadata.name").current(object.reference.name.clone())));
+        return findings.push(check::foreign(object, &value));
     }
     let kept = object.value.pointer("/metadata/annotations").and_then(Value::as_object).into_iter().flatten();
     let kept: Map<String, Value> = kept.filter(|(key, _)| annotations::is_bookkeeping(key)).map(|(k, v)| (k.clone(), v.clone())).collect();
     annotate(&mut value, kept);
+    keep_node_ports(&mut value, &object.value);
     if value != object.value {
         change.replaced.push((origin.item, origin.end, value));
+    }
+}
+
+/// A Service keeps the NodePorts that were allocated to it: those of nodes are in the plan, and this is about all others.
+fn keep_node_ports(value: &mut Value, earlier: &Value) {
+    if !matches!(value.pointer("/spec/type").and_then(Value::as_str), Some("NodePort" | "LoadBalancer")) {
+        return;
+    }
+    let Some(ports) = value.pointer_mut("/spec/ports").and_then(Value::as_array_mut) else { return };
+    for port in ports.iter_mut().filter_map(Value::as_object_mut).filter(|port| !port.contains_key("nodePort")) {
+        let same = |other: &&Value| other.get("name") == port.get("name");
+        let earlier = earlier.pointer("/spec/ports").and_then(Value::as_array).into_iter().flatten().find(same);
+        if let Some(number) = earlier.and_then(|port| port.get("nodePort")).filter(|number| number.is_u64()) {
+            port.insert("nodePort".to_owned(), number.clone());
+            port.sort_keys();
+        }
     }
 }
 

@@ -40,7 +40,6 @@ pub enum Host {
 #[derive(Debug, Default)]
 pub struct Seen {
     services: BTreeMap<(Option<String>, String), Value>,
-    node_ports: BTreeMap<(Option<String>, String, u32, u32), u16>,
     nodes: Vec<Value>,
     gateways: BTreeMap<(Option<String>, String), Value>,
 }
@@ -53,14 +52,7 @@ impl Seen {
         for object in objects {
             let (namespace, name) = (object.reference.namespace.clone(), object.reference.name.clone());
             match (object.group(), object.reference.kind.as_str()) {
-                ("", "Service") => {
-                    let own = Own::new(object);
-                    let ports = own.iter().flat_map(Own::node_ports);
-                    let cluster = own.as_ref().map(|own| own.cluster.clone()).unwrap_or_default();
-                    let key = |(shard, node)| (namespace.clone(), cluster.clone(), shard, node);
-                    seen.node_ports.extend(ports.map(|(at, port)| (key(at), port.get())));
-                    seen.services.insert((namespace, name), object.value.clone());
-                }
+                ("", "Service") if Own::new(object).is_some() => drop(seen.services.insert((namespace, name), object.value.clone())),
                 ("", "Node") => seen.nodes.push(object.value.clone()),
                 ("gateway.networking.k8s.io", "Gateway") => drop(seen.gateways.insert((namespace, name), object.value.clone())),
                 _ => {}
@@ -69,14 +61,26 @@ impl Seen {
         seen
     }
 
+    /// The Service that leads to a node. Manifests often leave the namespace to Kustomize, and what runs has one: the only one that
+    /// has a Service of this name.
+    fn service(&self, cluster: &Exposed, node: &Node) -> Option<&Value> {
+        let key = (cluster.plan.cluster.namespace.clone(), node.service.clone());
+        if key.0.is_some() {
+            return self.services.get(&key);
+        }
+        let mut named = self.services.iter().filter(|((_, name), _)| *name == key.1);
+        named.next().filter(|_| named.next().is_none()).map(|(_, service)| service)
+    }
+
     fn node_port(&self, cluster: &Exposed, node: &Node) -> Option<u16> {
-        let key = (cluster.plan.cluster.namespace.clone(), cluster.name().to_owned(), node.shard, node.index);
-        self.node_ports.get(&key).copied()
+        let ports = self.service(cluster, node)?.pointer("/spec/ports")?.as_array()?;
+        let port = ports.iter().find(|port| port.get("name").is_some_and(|name| *name == node.port_name.as_str()))?;
+        port.get("nodePort")?.as_u64()?.try_into().ok()
     }
 
     fn load_balancer(&self, cluster: &Exposed, node: &Node) -> Vec<String> {
-        let service = self.services.get(&(cluster.plan.cluster.namespace.clone(), node.service.clone()));
-        let ingress = service.and_then(|service| service.pointer("/status/loadBalancer/ingress")).and_then(Value::as_array);
+        let ingress =
+            self.service(cluster, node).and_then(|service| service.pointer("/status/loadBalancer/ingress")).and_then(Value::as_array);
         let address = |entry: &Value| entry.get("hostname").or_else(|| entry.get("ip")).and_then(Value::as_str).map(str::to_owned);
         ingress.into_iter().flatten().filter_map(address).collect()
     }

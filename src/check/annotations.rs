@@ -4,25 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::finding::Finding;
 use crate::plan::{Hostname, Services};
+use crate::render::FIXED_ADDRESS;
 use crate::rule::Rule;
 use crate::validate::Exposed;
 
-/// Annotations that ask for a fixed address. Every shard's Service has port 6379, so two of them cannot share one.
-const FIXED_ADDRESS: [&str; 13] = [
-    "metallb.io/loadBalancerIPs",
-    "metallb.universe.tf/loadBalancerIPs",
-    "lbipam.cilium.io/ips",
-    "io.cilium/lb-ipam-ips",
-    "kube-vip.io/loadbalancerIPs",
-    "service.beta.kubernetes.io/aws-load-balancer-eip-allocations",
-    "service.beta.kubernetes.io/aws-load-balancer-private-ipv4-addresses",
-    "service.beta.kubernetes.io/azure-load-balancer-ipv4",
-    "service.beta.kubernetes.io/azure-load-balancer-ipv6",
-    "service.beta.kubernetes.io/azure-pip-name",
-    "networking.gke.io/load-balancer-ip-addresses",
-    "load-balancer.hetzner.cloud/name",
-    "service.beta.kubernetes.io/oci-load-balancer-reserved-ip",
-];
 const EXTERNAL_DNS: [&str; 2] = ["external-dns.alpha.kubernetes.io/hostname", "external-dns.alpha.kubernetes.io/internal-hostname"];
 
 pub(super) fn of_services(cluster: &Exposed, findings: &mut Vec<Finding>) {

@@ -4,6 +4,7 @@ mod allowed;
 mod annotations;
 mod certificates;
 mod emitted;
+mod foreign;
 mod gateway;
 mod headless;
 mod hostnames;
@@ -18,6 +19,7 @@ use crate::object::Object;
 use crate::own::ByCluster;
 use crate::validate::{Config, Exposed};
 
+pub use foreign::foreign;
 pub use live::left_to_the_controller;
 pub use route_version::route_version;
 

@@ -9,7 +9,7 @@ use super::pinned_text::{self, Cluster, Pinned};
 use super::{FAILED, Input, findings, objects};
 use crate::api::CONFIG_API;
 use crate::expose::Exposure;
-use crate::finding::{Finding, any_error};
+use crate::finding::{Finding, Severity, any_error};
 use crate::krm::{Tree, manifests, yaml};
 use crate::object::Object;
 use crate::own::Own;
@@ -24,7 +24,7 @@ pub(super) fn run(input: &Input, ports_from: &PathBuf, err: &mut dyn Write) -> i
     let mut found = std::mem::take(&mut exposure.findings);
     if !any_error(&found) {
         let sources = files::read(std::slice::from_ref(ports_from), &mut found);
-        let allocated = allocated(&sources, &mut found);
+        let allocated = allocated(&sources, exposure.config.is_operator_managed(), &mut found);
         let wanted = wanted(&exposure, &allocated, &mut found);
         if !any_error(&found) {
             let configs = match &input.config {
@@ -40,13 +40,16 @@ pub(super) fn run(input: &Input, ports_from: &PathBuf, err: &mut dyn Write) -> i
     Ok(if any_error(&found) { FAILED } else { 0 })
 }
 
-/// NodePorts by cluster, from Services and from the status of ValkeyClusters.
-fn allocated(sources: &[File], findings: &mut Vec<Finding>) -> BTreeMap<Cluster, NodePorts> {
+/// NodePorts by cluster, from Services and from the status of ValkeyClusters. The Services of another mode go, with their ports.
+fn allocated(sources: &[File], per_node: bool, findings: &mut Vec<Finding>) -> BTreeMap<Cluster, NodePorts> {
     let mut all: BTreeMap<Cluster, NodePorts> = BTreeMap::new();
     let (objects, _) = objects::read(sources, findings);
     for object in &objects {
         let namespace = object.reference.namespace.clone();
         if let Some(own) = Own::new(object) {
+            if own.node.is_some() != per_node {
+                continue;
+            }
             let ports = all.entry((namespace, own.cluster.clone())).or_default();
             ports.extend(own.node_ports().map(|(at, port)| (at, port.get())));
         } else if object.group() == "valkey.io" && object.reference.kind == "ValkeyCluster" {
@@ -126,6 +129,16 @@ fn pinned(files: &[File], wanted: &[Pinned], findings: &mut Vec<Finding>) -> Opt
     };
     let expected = pinned_text::expected(&tree, wanted)?;
     if tree.node.value().ok().as_ref() == Some(&expected) {
+        return None;
+    }
+    // What every later run would refuse is not written.
+    let mut refusals = Vec::new();
+    crate::validate::config(Some(&Object::new(expected.clone(), None, 0)), &mut refusals);
+    if any_error(&refusals) {
+        findings.extend(refusals.into_iter().filter(|finding| finding.severity == Severity::Error).map(|finding| {
+            let message = format!("nothing is written, as the ExposeValkey would be refused with these ports: {}", finding.message);
+            Finding { rule: Rule::Pin, message, ..finding }
+        }));
         return None;
     }
     if file.name == "-" {

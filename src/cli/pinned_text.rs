@@ -25,7 +25,8 @@ pub(super) fn expected(tree: &Tree<'_>, wanted: &[Pinned]) -> Option<Value> {
     let entries = some(spec.as_object_mut()?.entry("pinned").or_insert(Value::Null), json!([])).as_array_mut()?;
     for (cluster, ports) in wanted {
         let text = |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);
-        match entries.iter_mut().find(|entry| is_of(cluster, |key| text(entry, key))) {
+        let present: Vec<Cluster> = entries.iter().map(|entry| named(|key| text(entry, key))).collect();
+        match place_of(cluster, wanted, &present).and_then(|index| entries.get_mut(index)) {
             Some(found) => *found.as_object_mut()?.entry("nodePorts").or_insert(Value::Null) = json!(ports),
             None => entries.push(entry(cluster, ports)),
         }
@@ -50,7 +51,8 @@ pub(super) fn edits(tree: &Tree<'_>, wanted: &[Pinned]) -> Edits {
     let mut replace = |replacements: Vec<Replacement>| replacements.into_iter().for_each(|(range, text)| edits.replace(range, text));
     for (cluster, ports) in wanted {
         let text = |node: &Node<'_>, key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
-        match present.iter().find(|node| is_of(cluster, |key| text(node, key))) {
+        let names: Vec<Cluster> = present.iter().map(|node| named(|key| text(node, key))).collect();
+        match place_of(cluster, wanted, &names).and_then(|index| present.get(index)) {
             Some(node) => replace(ports_of_entry(tree, node, ports)),
             None => new.appended.push(entry(cluster, ports)),
         }
@@ -72,8 +74,17 @@ pub(super) fn entry(cluster: &Cluster, ports: &[Vec<u16>]) -> Value {
     }
 }
 
-fn is_of(cluster: &Cluster, text: impl Fn(&str) -> Option<String>) -> bool {
-    text("name").as_deref() == Some(&cluster.1) && text("namespace").filter(|text| !text.is_empty()) == cluster.0
+/// The cluster that an entry is of.
+fn named(text: impl Fn(&str) -> Option<String>) -> Cluster {
+    (text("namespace").filter(|text| !text.is_empty()), text("name").unwrap_or_default())
+}
+
+/// The entry of a cluster among those present. One without a namespace is of the cluster in whatever namespace it is, and of
+/// several it cannot be.
+fn place_of(cluster: &Cluster, wanted: &[Pinned], present: &[Cluster]) -> Option<usize> {
+    let is_alone = wanted.iter().filter(|((_, name), _)| *name == cluster.1).count() == 1;
+    let without = || is_alone.then(|| present.iter().position(|entry| entry.0.is_none() && entry.1 == cluster.1)).flatten();
+    present.iter().position(|entry| entry == cluster).or_else(without)
 }
 
 fn entries<'n, 't>(node: &'n Node<'t>) -> &'n [Node<'t>] {

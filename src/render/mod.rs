@@ -19,6 +19,7 @@ pub use command::server_container;
 pub use gvk::{CERTIFICATE, DNS_ENDPOINT, Gvk, LISTENER_SET, SERVICE, TCP_ROUTE_V1, TCP_ROUTE_V1ALPHA2, TLS_ROUTE, VALKEY_NODE};
 pub use listeners::{MAX_LISTENERS, gateway_listener, gateway_listener_prefix, gateway_listener_prefix_of, is_gateway_listener};
 pub use metadata::{CLUSTER_LABEL, EXTENSION_LABEL, EXTENSION_NODE_LABEL, EXTENSION_SHARD_LABEL, NODE_LABEL, SHARD_LABEL};
+pub use service::FIXED_ADDRESS;
 
 use crate::api::{Dns, Listeners};
 use crate::validate::{Config, Exposed};

@@ -35,7 +35,7 @@ pub(super) fn service(exposed: &Exposed, config: &Config, node: &Node) -> Value 
     pods.insert(NODE_LABEL.to_owned(), node.index.to_string());
     let mut way_in = port(exposed, node, CLIENT);
     way_in.protocol = Some("TCP".to_owned());
-    object(&meta, &ServiceSpec { ports: Some(vec![way_in]), selector: Some(pods), ..settings_of(exposed) })
+    object(&meta, &ServiceSpec { ports: Some(vec![way_in]), selector: Some(pods), ..settings_of(exposed, settings.service_type) })
 }
 
 /// What is known of the node's announcement before it runs: the controller finds out the rest.

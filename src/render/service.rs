@@ -12,6 +12,23 @@ use crate::api::{Dns, IpFamilyPolicy, ServiceType};
 use crate::plan::{CLIENT_PORT, Node, Shard, bootstrap_name};
 use crate::validate::{Config, Exposed};
 
+/// Annotations that ask for a fixed address. Every shard's Service has port 6379, so two of them cannot share one.
+pub const FIXED_ADDRESS: [&str; 13] = [
+    "metallb.io/loadBalancerIPs",
+    "metallb.universe.tf/loadBalancerIPs",
+    "lbipam.cilium.io/ips",
+    "io.cilium/lb-ipam-ips",
+    "kube-vip.io/loadbalancerIPs",
+    "service.beta.kubernetes.io/aws-load-balancer-eip-allocations",
+    "service.beta.kubernetes.io/aws-load-balancer-private-ipv4-addresses",
+    "service.beta.kubernetes.io/azure-load-balancer-ipv4",
+    "service.beta.kubernetes.io/azure-load-balancer-ipv6",
+    "service.beta.kubernetes.io/azure-pip-name",
+    "networking.gke.io/load-balancer-ip-addresses",
+    "load-balancer.hetzner.cloud/name",
+    "service.beta.kubernetes.io/oci-load-balancer-reserved-ip",
+];
+
 pub(super) fn service(exposed: &Exposed, config: &Config, shard: &Shard) -> Value {
     let settings = &exposed.service;
     let mut meta = metadata(exposed, shard.service.clone(), "valkey-cluster", Part::Shard(shard.index));
@@ -22,16 +39,20 @@ pub(super) fn service(exposed: &Exposed, config: &Config, shard: &Shard) -> Valu
     }
     meta.annotations = (!annotations.is_empty()).then_some(annotations);
     let ports = shard.nodes.iter().map(|node| port(exposed, node, &node.port_name)).collect();
-    object(&meta, &ServiceSpec { ports: Some(ports), selector: Some(selector(exposed, shard.index)), ..settings_of(exposed) })
+    object(
+        &meta,
+        &ServiceSpec { ports: Some(ports), selector: Some(selector(exposed, shard.index)), ..settings_of(exposed, settings.service_type) },
+    )
 }
 
-/// What the user's settings say of a Service that leads to nodes.
-pub(super) fn settings_of(exposed: &Exposed) -> ServiceSpec {
+/// What the user's settings say of a Service of this type that leads to nodes.
+pub(super) fn settings_of(exposed: &Exposed, service_type: ServiceType) -> ServiceSpec {
     let (settings, access) = (&exposed.service, &exposed.access);
-    let is_load_balancer = settings.service_type == ServiceType::LoadBalancer;
+    let is_load_balancer = service_type == ServiceType::LoadBalancer;
+    let traffic_policy = settings.traffic_policy.filter(|_| service_type != ServiceType::ClusterIp);
     ServiceSpec {
-        type_: Some(settings.service_type.as_str().to_owned()),
-        external_traffic_policy: settings.traffic_policy.map(|policy| policy.as_str().to_owned()),
+        type_: Some(service_type.as_str().to_owned()),
+        external_traffic_policy: traffic_policy.map(|policy| policy.as_str().to_owned()),
         ip_family_policy: access.ip_family_policy.map(IpFamilyPolicy::as_str).map(str::to_owned),
         load_balancer_class: access.load_balancer_class.clone().filter(|_| is_load_balancer),
         load_balancer_source_ranges: access.load_balancer_source_ranges.clone().filter(|ranges| is_load_balancer && !ranges.is_empty()),
@@ -57,11 +78,19 @@ pub(super) fn port(exposed: &Exposed, node: &Node, target: &str) -> ServicePort 
 }
 
 /// A Service over all nodes of the cluster: any of them tells a client where the others are. Pods name their ports each by its
-/// own node, so this one targets the number.
+/// own node, so this one targets the number. Who may come in is as restricted as with the others.
 pub(super) fn bootstrap(exposed: &Exposed) -> Value {
     let service_type = if exposed.gateway.is_some() { ServiceType::ClusterIp } else { exposed.service.service_type };
+    let mut meta = extension(exposed, bootstrap_name(exposed.name()));
+    if exposed.gateway.is_none() {
+        // An address that is fixed is taken: another Service has it with the same port.
+        let shared = exposed.service.annotations.iter().filter(|(key, _)| !FIXED_ADDRESS.contains(&key.as_str()));
+        let annotations: BTreeMap<String, String> =
+            shared.filter_map(|(key, value)| Some((key.clone(), exposed.annotation_for_all(value)?))).collect();
+        meta.annotations = (!annotations.is_empty()).then_some(annotations);
+    }
     object(
-        &extension(exposed, bootstrap_name(exposed.name())),
+        &meta,
         &ServiceSpec {
             ports: Some(vec![ServicePort {
                 name: Some("client".to_owned()),
@@ -70,9 +99,7 @@ pub(super) fn bootstrap(exposed: &Exposed) -> Value {
                 ..ServicePort::default()
             }]),
             selector: Some(BTreeMap::from([(CLUSTER_LABEL.to_owned(), exposed.name().to_owned())])),
-            type_: Some(service_type.as_str().to_owned()),
-            ip_family_policy: exposed.access.ip_family_policy.map(IpFamilyPolicy::as_str).map(str::to_owned),
-            ..ServiceSpec::default()
+            ..settings_of(exposed, service_type)
         },
     )
 }

@@ -145,15 +145,29 @@ impl Exposed {
         self.annotation(value, node.shard, Some(node.index), node.hostname.as_ref())
     }
 
+    /// The same for a Service that leads to all nodes: nothing, if it is about one shard or one node.
+    #[must_use]
+    pub fn annotation_for_all(&self, value: &str) -> Option<String> {
+        let with = |one: &str| self.replaced(value, |name| matches!(name, "shard" | "node" | "hostname").then(|| one.to_owned()));
+        let text = with("0");
+        (text == with("1")).then_some(text)
+    }
+
     fn annotation(&self, value: &str, shard: u32, node: Option<u32>, hostname: Option<&plan::Hostname>) -> String {
         let hostname = hostname.map(plan::Hostname::as_str);
-        replace_placeholders(value, |name| match name {
+        self.replaced(value, |name| match name {
             "shard" => Some(shard.to_string()),
             "node" => node.map(|node| node.to_string()),
-            "cluster" => Some(self.name().to_owned()),
-            "namespace" => Some(self.namespace().unwrap_or("{namespace}").to_owned()),
             "hostname" => Some(hostname.unwrap_or("{hostname}").to_owned()),
             _ => None,
+        })
+    }
+
+    fn replaced(&self, value: &str, of_one: impl Fn(&str) -> Option<String>) -> String {
+        replace_placeholders(value, |name| match name {
+            "cluster" => Some(self.name().to_owned()),
+            "namespace" => Some(self.namespace().unwrap_or("{namespace}").to_owned()),
+            _ => of_one(name),
         })
     }
 }

@@ -266,6 +266,9 @@ fn load_balancers_take_what_they_know() {
     let bootstrap = &services[1];
     assert_eq!(bootstrap["metadata"]["name"], "valkey-cache-bootstrap");
     assert_eq!(bootstrap["spec"]["selector"], serde_json::json!({"valkey.io/cluster": "cache"}));
+    for restriction in ["type", "loadBalancerClass", "loadBalancerSourceRanges", "allocateLoadBalancerNodePorts", "ipFamilyPolicy"] {
+        assert_eq!(bootstrap["spec"][restriction], spec[restriction], "{restriction}: who may come in is the same");
+    }
     assert!(bootstrap["metadata"]["labels"].get("valkey.io/shard-index").is_none(), "an operator deletes Services with that label");
     let node_port = "{shards: 1, externalAccess: {enabled: true}}";
     assert_eq!(rules(&list(config, node_port, "")), ["warning load-balancer-only"; 3]);

@@ -12,6 +12,7 @@ mod beyond;
 mod cases;
 mod cli;
 mod examples;
+mod folders;
 mod node_ports;
 mod operator_managed;
 mod origins;

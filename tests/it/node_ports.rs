@@ -76,6 +76,30 @@ fn pinned_node_ports_that_are_not_used_are_told() {
 }
 
 #[test]
+fn the_bootstrap_service_is_as_restricted_as_the_others_and_keeps_its_port() {
+    let annotations = "{example.org/scheme: internal, example.org/of: '{namespace}/{cluster}', example.org/one: 's{shard}', external-dns.alpha.kubernetes.io/hostname: '{hostname}', metallb.io/loadBalancerIPs: 192.0.2.7, example.org/json: '{{shard}}'}";
+    let access = format!(
+        "{{enabled: true, serviceType: LoadBalancer, externalTrafficPolicy: Local, bootstrapService: true, domain: kv.example.org, serviceAnnotations: {annotations}}}"
+    );
+    let input = list(&format!("{{clusters: [{{externalAccess: {access}}}]}}"), "{shards: 1}", "");
+    let services = objects(&input, "Service");
+    assert_eq!(services[1]["spec"]["externalTrafficPolicy"], "Local");
+    assert_eq!(
+        services[1]["metadata"]["annotations"],
+        serde_json::json!({"example.org/json": "{shard}", "example.org/of": "team/cache", "example.org/scheme": "internal"})
+    );
+    let output = run(&input).text.to_string();
+    let allocated = output.replace("  - name: client\n      port: 6379\n", "  - name: client\n      nodePort: 30777\n      port: 6379\n");
+    assert_ne!(allocated, output);
+    assert_eq!(run(&allocated).text.to_string(), allocated);
+    let inside =
+        allocated.replace("serviceType: LoadBalancer, externalTrafficPolicy: Local", "gateway: {gatewayRef: {name: gw}, basePort: 9000}");
+    let bootstrap = &objects(&inside, "Service")[1];
+    assert_eq!((&bootstrap["spec"]["type"], bootstrap["spec"]["ports"][0].get("nodePort")), (&"ClusterIP".into(), None));
+    assert!(bootstrap["metadata"].get("annotations").is_none(), "{bootstrap}");
+}
+
+#[test]
 fn services_that_lead_nobody_in_are_told() {
     let said = |spec: &str, gateway: &str| {
         let access = format!("{{enabled: true, serviceType: ClusterIP, domain: kv.example.org{gateway}}}");

@@ -283,6 +283,42 @@ fn manifests_without_a_namespace_take_the_ports_of_the_only_one_there_is() {
 }
 
 #[test]
+fn an_entry_without_a_namespace_is_of_the_cluster_wherever_it_is_by_now() {
+    let entry = "spec:\n  pinned:\n  - name: cache   # wherever it is\n    nodePorts: [[31904, 30422], [30087, 31000]]\n";
+    let folder = Folder::new("namespace-later", &format!("{HEAD}{entry}"), &allocated());
+    folder.pins();
+    assert_eq!(folder.config(), format!("{HEAD}{entry}").replace("31000", "32511"));
+    // The other way round it is not known whose the entry is: nothing is written that every later run would refuse.
+    let entry = entry.replace("name: cache ", "namespace: shop\n    name: cache ");
+    let folder = Folder::new("namespace-gone", &format!("{HEAD}{entry}"), &allocated());
+    folder.write("manifests/cluster.yaml", &CLUSTER.replace(", namespace: shop", ""));
+    let said = folder.refuses_to_pin();
+    assert!(said.contains("would be refused with these ports: NodePort 31904 is pinned twice"), "{said}");
+}
+
+#[test]
+fn ports_are_those_of_the_services_that_the_mode_has() {
+    let node = "- apiVersion: v1\n  kind: Service\n  metadata:\n    name: valkey-cache-0-0\n    namespace: shop\n    labels: {fn.valkey.io/cluster: cache, fn.valkey.io/shard-index: \"0\", fn.valkey.io/node-index: \"0\"}\n  spec: {type: NodePort, ports: [{name: vk-n0, port: 6379, nodePort: 31111}]}\n";
+    // In the order of kubectl, while one mode takes the other's place.
+    let ports = services("shop", &[&[Some(31904)]]).replace("kind: List", &format!("{node}kind: List"));
+    let cluster = CLUSTER.replace("shards: 2, replicas: 1", "shards: 1");
+    let bare = cluster.replace(", externalAccess: {enabled: true, serviceType: NodePort}", "");
+    let live = "spec:\n  mode: OperatorManaged\n  announce: Live\n  clusters: [{externalAccess: {enabled: true, serviceType: NodePort}}]\n";
+    for (name, cluster, spec, port) in [("live", &bare, live, 31111), ("rendered", &cluster, "spec: {}\n", 31904)] {
+        for (name, cluster) in [(name.to_owned(), cluster.clone()), (format!("{name}-bare"), cluster.replace(", namespace: shop", ""))] {
+            let folder = Folder::new(&format!("mode-{name}"), &format!("{HEAD}{spec}"), &ports);
+            folder.write("manifests/cluster.yaml", &cluster);
+            let from = ["ports", "-f", "manifests", "--from", "ports.yaml", "-o", "json"];
+            let output = Command::new(env!("CARGO_BIN_EXE_expose-valkey")).current_dir(&folder.0).args(from).output();
+            let rows: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+            assert_eq!(rows[0]["clientPort"], port, "{name}");
+            folder.pins();
+            assert_eq!(folder.pinned()[0]["nodePorts"], json!([[port]]), "{name}");
+        }
+    }
+}
+
+#[test]
 fn a_port_that_is_not_allocated_is_an_error_that_names_its_node() {
     for (name, ports, node) in [
         ("one", services("shop", &[&[Some(31904), Some(30422)], &[Some(30087), None]]), "cache-1-1"),
