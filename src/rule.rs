@@ -106,6 +106,8 @@ rules! {
     SniAnnouncement = "sni-announcement",
     /// Certificates without an issuer.
     IssuerMissing = "issuer-missing",
+    /// Two Certificates for one Secret.
+    CertificateShared = "certificate-shared",
     /// A Gateway that does not let routes or ListenerSets of another namespace attach.
     GatewayNotAllowed = "gateway-not-allowed",
     /// Listeners are to be added to a Gateway that is not in the list.

@@ -1,6 +1,9 @@
 //! Certificates that somebody has written by hand into the Secret that a cluster's servers use: whether they have the names that
 //! clients, the operator and the probes verify, and so have certificates that lie in the Secret itself.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -10,16 +13,47 @@ use crate::object::Object;
 use crate::own::Own;
 use crate::render::certificate_names;
 use crate::rule::Rule;
-use crate::validate::Exposed;
+use crate::validate::{Config, Exposed, full_name};
 
 /// How many names a message lists.
 const LISTED: usize = 4;
 
+/// Two Certificates for one Secret: cert-manager makes one or the other, or none.
+pub(super) fn shared(clusters: &[Exposed], config: &Config, objects: &[Object], findings: &mut Vec<Finding>) {
+    if config.issuer.is_none() {
+        return;
+    }
+    let mut makers: HashMap<(Option<&str>, &str), String> = HashMap::new();
+    for object in objects.iter().filter(|object| is_certificate(object) && Own::new(object).is_none()) {
+        if let Some(secret) = object.value.pointer("/spec/secretName").and_then(Value::as_str) {
+            let namespace = object.reference.namespace.as_deref();
+            makers.insert((namespace, secret), format!("Certificate {}", full_name(namespace, &object.reference.name)));
+        }
+    }
+    for cluster in clusters.iter().filter(|cluster| cluster.tls) {
+        let Some(secret) = cluster.tls_secret.as_deref() else { continue };
+        match makers.entry((cluster.namespace(), secret)) {
+            Entry::Vacant(free) => drop(free.insert(format!("the Certificate of cluster {}", cluster.full_name()))),
+            // A cluster that is there twice has been reported.
+            Entry::Occupied(taken) if taken.get().ends_with(&format!("cluster {}", cluster.full_name())) => {}
+            Entry::Occupied(taken) => {
+                let message = format!(
+                    "`emit.certificates: CertManager` writes a Certificate for Secret `{secret}`, which {} makes already, with other names: give the cluster a Secret of its own, or keep one Certificate only",
+                    taken.get()
+                );
+                findings.push(cluster.finding(Finding::error(Rule::CertificateShared, message).at("spec").current(secret)));
+            }
+        }
+    }
+}
+
 pub(super) fn names(clusters: &[Exposed], objects: &[Object], findings: &mut Vec<Finding>) {
+    let holds_names = |object: &&Object| is_certificate(object) || object.reference.kind == "Secret";
+    let objects: Vec<&Object> = objects.iter().filter(holds_names).filter(|object| Own::new(object).is_none()).collect();
     for cluster in clusters.iter().filter(|cluster| cluster.tls) {
         let Some(secret) = cluster.tls_secret.as_deref() else { continue };
         let wanted = certificate_names(cluster);
-        for object in objects.iter().filter(|object| Own::new(object).is_none()) {
+        for object in &objects {
             let same_namespace = object.reference.namespace.as_deref() == cluster.namespace();
             let Some(names) = Names::of(object, secret).filter(|_| same_namespace) else { continue };
             let has = names.list();

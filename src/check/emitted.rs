@@ -1,5 +1,7 @@
 //! What the objects that are asked for need of their cluster.
 
+use std::net::IpAddr;
+
 use crate::api::{Announce, Dns, Order};
 use crate::finding::Finding;
 use crate::rule::Rule;
@@ -10,6 +12,9 @@ pub(super) fn needs(cluster: &Exposed, config: &Config, findings: &mut Vec<Findi
     if config.dns == Dns::DNSEndpoint && cluster.plan.cluster.domain.is_some() && !has_targets {
         let message = "`emit.dns: DNSEndpoint` needs to know where the hostnames lead: set `dnsTargets` in the functionConfig, to addresses or a name";
         findings.push(cluster.finding(Finding::error(Rule::DnsTargets, message).at("spec.externalAccess.dnsTargets")));
+    }
+    if config.dns == Dns::DNSEndpoint {
+        targets(cluster, findings);
     }
     if cluster.namespace().is_some() {
         return;
@@ -32,5 +37,30 @@ pub(super) fn needs(cluster: &Exposed, config: &Config, findings: &mut Vec<Findi
             cluster.name()
         );
         findings.push(cluster.finding(Finding::error(Rule::NamespaceMissing, message).at("metadata.namespace")));
+    }
+}
+
+/// A name leads either to addresses or to one other name.
+fn targets(cluster: &Exposed, findings: &mut Vec<Finding>) {
+    let written = cluster.access.dns_targets.as_deref().unwrap_or_default();
+    // Placeholders are the same for all but in their numbers.
+    let Some((shard, node)) = cluster.plan.shards.first().and_then(|shard| Some((shard, shard.nodes.first()?))) else { return };
+    let by_node = cluster.plan.cluster.has_node_hostnames();
+    let replaced = |target: &String| match by_node {
+        true => cluster.annotation_for_node(target, node),
+        false => cluster.annotation_for(target, shard),
+    };
+    let (addresses, names): (Vec<_>, Vec<_>) = written.iter().map(replaced).partition(|target| target.parse::<IpAddr>().is_ok());
+    let mut refuse = |message: String| {
+        findings.push(cluster.finding(Finding::error(Rule::DnsTargets, message).at("spec.externalAccess.dnsTargets").current(written)));
+    };
+    for name in &names {
+        let is_label = |label: &str| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+        if !name.trim_end_matches('.').split('.').all(is_label) {
+            refuse(format!("`{name}` is neither an address nor a DNS name: write one of the two, without a port"));
+        }
+    }
+    if names.len() > 1 || !(names.is_empty() || addresses.is_empty()) {
+        refuse("a hostname leads to addresses, or to one other name, and not to both: leave one kind".to_owned());
     }
 }

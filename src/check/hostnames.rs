@@ -5,22 +5,20 @@ use std::collections::{BTreeMap, HashMap};
 use crate::finding::Finding;
 use crate::plan::{Hostname, Port};
 use crate::rule::Rule;
-use crate::validate::{Exposed, Gateway};
+use crate::validate::Exposed;
 
-/// The way in that a hostname leads to.
-struct Claim<'e> {
-    cluster: &'e Exposed,
-    ports: Vec<Option<Port>>,
+/// Who was first to announce a hostname, in each way that another cluster may be at odds with.
+#[derive(Default)]
+struct Claims<'e> {
+    any: Option<&'e Exposed>,
+    without_gateway: Option<&'e Exposed>,
+    with_unknown_port: Option<&'e Exposed>,
+    by_port: HashMap<Port, &'e Exposed>,
 }
 
-impl Claim<'_> {
-    fn is_behind_gateway(&self) -> Option<&Gateway> {
-        self.cluster.gateway.as_ref()
-    }
-}
-
+/// A cluster is held against the first of those that have its hostname: one finding for each, however many share it.
 pub(super) fn overlap(clusters: &[Exposed], findings: &mut Vec<Finding>) {
-    let mut claims: HashMap<&Hostname, Vec<Claim<'_>>> = HashMap::new();
+    let mut claims: HashMap<&Hostname, Claims<'_>> = HashMap::new();
     // By pair of clusters, so that ten shared names are one finding.
     let mut pairs: BTreeMap<(usize, usize), (Finding, usize)> = BTreeMap::new();
     for cluster in clusters {
@@ -31,19 +29,24 @@ pub(super) fn overlap(clusters: &[Exposed], findings: &mut Vec<Finding>) {
             }
         }
         for (hostname, ports) in ports {
-            let claim = Claim { cluster, ports };
-            let others = claims.entry(hostname).or_default();
-            // A cluster that is there twice has been reported.
-            for other in others.iter().filter(|other| other.cluster.full_name() != cluster.full_name()) {
-                let Some(finding) = judge(hostname, &claim, other) else { continue };
-                let pair = (other.cluster.order, cluster.order);
-                let entry = pairs.entry(pair).or_insert((finding.clone(), 0));
+            let claims = claims.entry(hostname).or_default();
+            if let Some((other, finding)) = judge(hostname, cluster, &ports, claims) {
+                let entry = pairs.entry((other.order, cluster.order)).or_insert((finding.clone(), 0));
                 if finding.severity < entry.0.severity {
                     entry.0 = finding;
                 }
                 entry.1 = entry.1.saturating_add(1);
             }
-            others.push(claim);
+            claims.any.get_or_insert(cluster);
+            if cluster.gateway.is_none() {
+                claims.without_gateway.get_or_insert(cluster);
+            }
+            for port in ports {
+                match port {
+                    Some(port) => drop(claims.by_port.entry(port).or_insert(cluster)),
+                    None => drop(claims.with_unknown_port.get_or_insert(cluster)),
+                }
+            }
         }
     }
     for (mut finding, count) in pairs.into_values() {
@@ -54,21 +57,23 @@ pub(super) fn overlap(clusters: &[Exposed], findings: &mut Vec<Finding>) {
     }
 }
 
-fn judge(hostname: &Hostname, claim: &Claim<'_>, other: &Claim<'_>) -> Option<Finding> {
-    let same_port = claim.ports.iter().flatten().find(|port| other.ports.contains(&Some(**port)));
-    let unknown = claim.ports.contains(&None) || other.ports.contains(&None);
-    let both_behind_gateways = claim.is_behind_gateway().is_some() && other.is_behind_gateway().is_some();
-    let names = format!("clusters {} and {}", other.cluster.full_name(), claim.cluster.full_name());
+fn judge<'e>(hostname: &Hostname, cluster: &Exposed, ports: &[Option<Port>], claims: &Claims<'e>) -> Option<(&'e Exposed, Finding)> {
+    // A cluster that is there twice has been reported.
+    let is_other = |other: &&Exposed| other.full_name() != cluster.full_name();
+    let same_port = ports.iter().flatten().find_map(|port| Some((port, claims.by_port.get(port).copied().filter(is_other)?)));
+    let names = |other: &Exposed| format!("clusters {} and {}", other.full_name(), cluster.full_name());
     let way_out = "give one of them another `hostnamePrefix` or domain";
-    let finding = if let Some(port) = same_port {
-        let message = format!("{names} both announce {hostname} with port {port}: clients of one reach the other; {way_out}");
-        Finding::error(Rule::HostnameOverlap, message)
-    } else if unknown || !both_behind_gateways {
-        let message = format!("{names} both announce {hostname}, which leads to one place, with ports that may be the same: {way_out}");
-        Finding::warning(Rule::HostnameOverlap, message)
+    let (other, finding) = if let Some((port, other)) = same_port {
+        let message = format!("{} both announce {hostname} with port {port}: clients of one reach the other; {way_out}", names(other));
+        (other, Finding::error(Rule::HostnameOverlap, message))
     } else {
-        return None;
+        let at_odds_with_all = ports.contains(&None) || cluster.gateway.is_none();
+        let others = if at_odds_with_all { [claims.any, None] } else { [claims.with_unknown_port, claims.without_gateway] };
+        let other = others.into_iter().flatten().find(is_other)?;
+        let message =
+            format!("{} both announce {hostname}, which leads to one place, with ports that may be the same: {way_out}", names(other));
+        (other, Finding::warning(Rule::HostnameOverlap, message))
     };
-    let prefix = claim.cluster.access.hostname_prefix.clone().unwrap_or_else(|| "shard".to_owned());
-    Some(claim.cluster.finding(finding.at("spec.externalAccess.hostnamePrefix").current(prefix).proposed(claim.cluster.name())))
+    let prefix = cluster.access.hostname_prefix.clone().unwrap_or_else(|| "shard".to_owned());
+    Some((other, cluster.finding(finding.at("spec.externalAccess.hostnamePrefix").current(prefix).proposed(cluster.name()))))
 }

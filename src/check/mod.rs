@@ -38,5 +38,6 @@ pub fn all(clusters: &[Exposed], config: &Config, objects: &[Object], own: &ByCl
     allowed::namespaces(clusters, config, objects, findings);
     node_ports::taken(clusters, objects, findings);
     hostnames::overlap(clusters, findings);
+    certificates::shared(clusters, config, objects, findings);
     certificates::names(clusters, objects, findings);
 }

@@ -1,10 +1,9 @@
 //! A ResourceList as text: where its items lie, and where new ones go. Nothing is taken apart that need not be.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use memchr::memmem;
 use serde_json::Value;
 
 use super::form::{self, Form, Place, insertion_point};
@@ -33,6 +32,8 @@ pub struct ResourceList<'a> {
     pub(crate) form: Form,
     /// The items by the parser, where the quick way needs it after all; once, however many items ask.
     parsed: OnceLock<Result<Vec<Item<'a>>, Problem>>,
+    /// See [`aliases`].
+    aliases: OnceLock<HashMap<&'a str, usize>>,
 }
 
 /// A tree, and where it lies in the whole input.
@@ -138,7 +139,7 @@ impl<'a> ResourceList<'a> {
             return Err(problems);
         }
         let function_config = function_config.flatten().filter(|read| !read.value.is_null());
-        Ok(ResourceList { text, items, function_config, results, form, parsed: OnceLock::new() })
+        Ok(ResourceList { text, items, function_config, results, form, parsed: OnceLock::new(), aliases: OnceLock::new() })
     }
 
     fn from_split(text: &'a str, split: split::Split<'a>) -> Option<Result<Self, Vec<Problem>>> {
@@ -195,7 +196,7 @@ impl<'a> ResourceList<'a> {
             })
             .collect();
         let form = Form::Block { column: 0, items: place, results: results_range, end: text.len() };
-        Some(Ok(ResourceList { text, items, function_config, results, form, parsed: OnceLock::new() }))
+        Some(Ok(ResourceList { text, items, function_config, results, form, parsed: OnceLock::new(), aliases: OnceLock::new() }))
     }
 
     /// The source text of an item, from its dash or bracket on.
@@ -243,10 +244,9 @@ impl<'a> ResourceList<'a> {
 
     /// Told by the text, so rather once too often than once too rarely.
     fn has_anchor_for_others(&self, range: &Range<usize>) -> bool {
-        let behind = self.text.as_bytes().get(range.end..).unwrap_or_default();
-        let name = |text: &'a str| text.split([' ', '\t', '\r', '\n', ',', '[', ']', '{', '}']).next().filter(|name| !name.is_empty());
-        let mut names = self.text.get(range.clone()).unwrap_or_default().split('&').skip(1).filter_map(name);
-        names.any(|name| memmem::find(behind, format!("*{name}").as_bytes()).is_some())
+        let mut anchors = self.text.get(range.clone()).unwrap_or_default().split('&').skip(1).filter_map(first_word);
+        let last = |name: &str| self.aliases.get_or_init(|| aliases(self.text)).get(name).copied();
+        anchors.any(|name| last(name).is_some_and(|last| last >= range.end))
     }
 
     /// An item that uses an anchor of an earlier one.
@@ -262,6 +262,16 @@ impl<'a> ResourceList<'a> {
             None => Err(not_a_mapping()),
         }
     }
+}
+
+/// What stands behind each `*`, and where its last one is.
+fn aliases(text: &str) -> HashMap<&str, usize> {
+    memchr::memchr_iter(b'*', text.as_bytes()).filter_map(|at| Some((first_word(text.get(at.saturating_add(1)..)?)?, at))).collect()
+}
+
+/// The name of the anchor or alias that a text begins with.
+fn first_word(text: &str) -> Option<&str> {
+    text.split([' ', '\t', '\r', '\n', ',', '[', ']', '{', '}', '*', '&']).next().filter(|name| !name.is_empty())
 }
 
 fn not_a_mapping() -> Problem {

@@ -66,7 +66,7 @@ pub(super) fn metadata(exposed: &Exposed, name: String, component: &str, part: P
 pub(super) fn extension(exposed: &Exposed, name: String) -> Metadata {
     let mut labels = exposed.labels.clone();
     let of_the_operator = [CLUSTER_LABEL, SHARD_LABEL, NODE_LABEL];
-    labels.retain(|key, _| !of_the_operator.contains(&key.as_str()) && !key.starts_with("fn.valkey.io/"));
+    labels.retain(|key, _| !of_the_operator.contains(&key.as_str()));
     let own = [
         ("app.kubernetes.io/name", "valkey"),
         ("app.kubernetes.io/instance", exposed.name()),

@@ -23,7 +23,8 @@ pub(super) fn service(exposed: &Exposed, config: &Config, node: &Node) -> Value 
     let mut meta = node_extension(exposed, node.service.clone(), node);
     let mut annotations: BTreeMap<String, String> =
         settings.annotations.iter().map(|(key, value)| (key.clone(), exposed.annotation_for_node(value, node))).collect();
-    if config.dns == Dns::ExternalDNS && settings.service_type != ServiceType::ClusterIp {
+    // Behind a Gateway the route has the name.
+    if config.dns == Dns::ExternalDNS && exposed.gateway.is_none() && settings.service_type != ServiceType::ClusterIp {
         dns::annotate(&mut annotations, node.hostname.as_ref());
     }
     if config.announce == Some(Announce::Live) {

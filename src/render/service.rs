@@ -34,7 +34,8 @@ pub(super) fn service(exposed: &Exposed, config: &Config, shard: &Shard) -> Valu
     let mut meta = metadata(exposed, shard.service.clone(), "valkey-cluster", Part::Shard(shard.index));
     let mut annotations: BTreeMap<String, String> =
         settings.annotations.iter().map(|(key, value)| (key.clone(), exposed.annotation_for(value, shard))).collect();
-    if config.dns == Dns::ExternalDNS && settings.service_type != ServiceType::ClusterIp {
+    // Behind a Gateway the routes have the name.
+    if config.dns == Dns::ExternalDNS && exposed.gateway.is_none() && settings.service_type != ServiceType::ClusterIp {
         dns::annotate(&mut annotations, shard.hostname.as_ref());
     }
     meta.annotations = (!annotations.is_empty()).then_some(annotations);

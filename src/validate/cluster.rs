@@ -105,7 +105,7 @@ fn read(
         None => Some(Ports::ServicePorts),
     };
     if let Some(topology) = topology {
-        size_of_all_nodes(spec, topology, findings);
+        size_of_all_nodes(spec, &access, &labels(object), topology, findings);
     }
     let prefers_hostnames = access.preferred_endpoint_type == Some(EndpointType::Hostname);
     let (namespace, topology) = (object.reference.namespace.clone(), topology?);
@@ -121,6 +121,7 @@ fn read(
         services,
     };
     let plan = Plan::new(cluster).map_err(|out| findings.push(port_out_of_range(&out, object, topology.nodes(), path, &access))).ok()?;
+    let labels = labels(object);
     let exposed = Exposed {
         plan,
         service,
@@ -130,7 +131,7 @@ fn read(
         tls,
         tls_secret: spellings::tls_secret(spec),
         origin: origin.clone(),
-        labels: object.labels(),
+        labels,
         spec: spec.clone(),
         object: object.reference.clone(),
         file: object.file.clone(),
@@ -230,6 +231,13 @@ fn merge(below: &mut Value, above: Value) {
         }
         (below, above) => *below = above,
     }
+}
+
+/// Labels of the cluster that its objects have too. Those of this program say what an object of ours is, and a cluster is none.
+fn labels(object: &Object) -> BTreeMap<String, String> {
+    let mut labels = object.labels();
+    labels.retain(|key, _| !key.starts_with("fn.valkey.io/"));
+    labels
 }
 
 fn topology(spec: &Map<String, Value>, findings: &mut Vec<Finding>) -> Option<Topology> {
@@ -336,11 +344,19 @@ fn workload_name(name: &str, spec: &Map<String, Value>, topology: Option<Topolog
 }
 
 /// Each node gets a copy of what the spec hands on: a small file of aliases, many nodes, and memory would run out.
-fn size_of_all_nodes(spec: &Map<String, Value>, topology: Topology, findings: &mut Vec<Finding>) {
+fn size_of_all_nodes(
+    spec: &Map<String, Value>,
+    access: &ExternalAccess,
+    labels: &BTreeMap<String, String>,
+    topology: Topology,
+    findings: &mut Vec<Finding>,
+) {
     let mut counter = Counter(0);
-    if serde_json::to_writer(&mut counter, spec).is_err() || counter.0.saturating_mul(u64::from(topology.nodes())) > MAX_SPECS {
+    if serde_json::to_writer(&mut counter, &(spec, access, labels)).is_err()
+        || counter.0.saturating_mul(u64::from(topology.nodes())) > MAX_SPECS
+    {
         let message = format!(
-            "its spec, once for each of {} nodes, is more than {} MiB: take out what the nodes do not need",
+            "its spec, external access and labels, once for each of {} nodes, are more than {} MiB: take out what the nodes do not need",
             topology.nodes(),
             MAX_SPECS / 1024 / 1024
         );
