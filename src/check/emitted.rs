@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::api::{Announce, Dns, Order};
+use crate::api::{Announce, Dns, Listeners, Order};
 use crate::finding::Finding;
 use crate::rule::Rule;
 use crate::validate::{Config, Exposed};
@@ -29,6 +29,10 @@ pub(super) fn needs(cluster: &Exposed, config: &Config, findings: &mut Vec<Findi
             "`announce: Live` names Gateway {} with its namespace for the controller, and the cluster has none: set it, or `gatewayRef.namespace`",
             gateway.name
         );
+        findings.push(cluster.finding(Finding::error(Rule::NamespaceMissing, message).at("metadata.namespace")));
+    }
+    if config.listeners == Listeners::Gateway && cluster.gateway_is_elsewhere() {
+        let message = "the listeners that are added to a Gateway of another namespace let the routes of the cluster's namespace in, and the cluster has none: set it here, not by kustomize";
         findings.push(cluster.finding(Finding::error(Rule::NamespaceMissing, message).at("metadata.namespace")));
     }
     if config.issuer.is_some() && cluster.tls {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::api::Listeners;
 use crate::finding::Finding;
 use crate::object::{Object, find_gateway};
-use crate::plan::{self, Hostname, Port, Ports, Services};
+use crate::plan::{self, Hostname, Node, Port, Ports, Services};
 use crate::render::{self, MAX_LISTENERS};
 use crate::rule::Rule;
 use crate::validate::{Config, Exposed, Gateway, full_name};
@@ -31,7 +31,7 @@ pub(super) fn find<'o>(objects: &'o [Object], key: &GatewayKey) -> Option<&'o Ob
 /// Listener names are unique to a port, so one name can serve one node only.
 pub(super) fn section_name(cluster: &Exposed, config: &Config, findings: &mut Vec<Finding>) {
     let Some(gateway) = &cluster.gateway else { return };
-    if config.listeners == Listeners::ListenerSet || matches!(cluster.plan.cluster.ports, Ports::Sni { .. }) {
+    if config.listeners != Listeners::None || matches!(cluster.plan.cluster.ports, Ports::Sni { .. }) {
         return;
     }
     let mut names: Vec<String> = cluster.plan.nodes().filter_map(|node| gateway.section_name_for(node)).collect();
@@ -71,7 +71,7 @@ struct Claim {
 }
 
 /// Two clusters on one port of a Gateway, and Gateways with more ports than they may have.
-pub(super) fn listeners(clusters: &[Exposed], config: &Config, findings: &mut Vec<Finding>) {
+pub(super) fn listeners(clusters: &[Exposed], config: &Config, objects: &[Object], findings: &mut Vec<Finding>) {
     let mut gateways: BTreeMap<GatewayKey, BTreeMap<Port, Claim>> = BTreeMap::new();
     for (index, cluster) in clusters.iter().enumerate() {
         let Some(gateway) = &cluster.gateway else { continue };
@@ -101,12 +101,21 @@ pub(super) fn listeners(clusters: &[Exposed], config: &Config, findings: &mut Ve
     if config.listeners == Listeners::Gateway {
         same_names(clusters, findings);
     }
-    for (key, ports) in gateways.iter().filter(|(_, ports)| ports.len() > MAX_LISTENERS) {
+    for (key, ports) in &gateways {
+        // What is to be added comes on top of what others have there.
+        let of_others = match find(objects, key) {
+            Some(gateway) if config.listeners == Listeners::Gateway => listeners_of_others(gateway, objects),
+            _ => 0,
+        };
+        let needed = ports.len().saturating_add(of_others);
+        if needed <= MAX_LISTENERS {
+            continue;
+        }
         let Some(last) = ports.values().map(|claim| claim.cluster).max().and_then(|index| clusters.get(index)) else { continue };
         let message = format!(
             "Gateway {} needs {} listeners, and may have {MAX_LISTENERS}: set `emit.listeners: ListenerSet`, or spread the clusters over several Gateways",
             shown(key),
-            ports.len()
+            needed
         );
         let finding = if config.listeners == Listeners::Gateway {
             Finding::error(Rule::ListenerCount, message)
@@ -115,6 +124,18 @@ pub(super) fn listeners(clusters: &[Exposed], config: &Config, findings: &mut Ve
         };
         findings.push(last.finding(finding.at("spec.externalAccess.gateway.gatewayRef.name").current(key.1.clone())));
     }
+}
+
+/// How many listeners of a Gateway are of no cluster in the list.
+fn listeners_of_others(gateway: &Object, objects: &[Object]) -> usize {
+    let clusters = objects.iter().filter(|object| object.group() == "valkey.io" && object.reference.kind == "ValkeyCluster");
+    let prefix = |cluster: &Object| {
+        let (of, elsewhere) = (&cluster.reference, cluster.reference.namespace != gateway.reference.namespace);
+        render::gateway_listener_prefix(of.namespace.as_deref(), &of.name, elsewhere)
+    };
+    let prefixes: Vec<String> = clusters.map(prefix).collect();
+    let is_ours = |listener: &&Value| prefixes.iter().any(|prefix| render::is_gateway_listener(text(listener, "name"), prefix));
+    listeners_of(gateway).iter().filter(|listener| !is_ours(listener)).count()
 }
 
 /// Namespace and name of two clusters that read the same with a hyphen between them.
@@ -192,6 +213,8 @@ pub(super) fn gateways_in_list(clusters: &[Exposed], config: &Config, objects: &
                 );
             }
             (Listeners::Gateway, Some(object)) => foreign_listeners(cluster, clusters, object, &shown(&key), findings),
+            // None of the Gateway's own is ours then.
+            (Listeners::ListenerSet, Some(object)) => foreign_listeners(cluster, &[], object, &shown(&key), findings),
             _ => {}
         }
     }
@@ -211,11 +234,20 @@ fn text<'v>(listener: &'v Value, key: &str) -> &'v str {
 
 fn missing_listeners(cluster: &Exposed, object: &Object, gateway: &str, findings: &mut Vec<Finding>) {
     let protocol = if matches!(cluster.plan.cluster.ports, Ports::Sni { .. }) { "TLS" } else { "TCP" };
-    let mut told = None;
+    let (mut told, mut is_named_elsewhere) = (None, false);
     for node in cluster.plan.nodes() {
         let Some(port) = node.listener_port.filter(|port| told != Some(*port)) else { continue };
         let on_port = listeners_of(object).iter().filter(|listener| has_port(listener, port));
-        if on_port.clone().any(|listener| text(listener, "protocol") == protocol && passes(listener, node.hostname.as_ref())) {
+        let fits = |listener: &&Value| text(listener, "protocol") == protocol && passes(listener, node.hostname.as_ref());
+        let wanted = cluster.gateway.as_ref().and_then(|gateway| gateway.section_name_for(node));
+        let named = |listener: &Value| wanted.as_deref().is_none_or(|wanted| text(listener, "name") == wanted);
+        if on_port.clone().filter(fits).any(named) {
+            continue;
+        }
+        if let (Some(wanted), Some(fitting)) = (&wanted, on_port.clone().find(fits)) {
+            if !std::mem::replace(&mut is_named_elsewhere, true) {
+                findings.push(misnamed(cluster, node, gateway, wanted, text(fitting, "name")));
+            }
             continue;
         }
         told = Some(port);
@@ -227,8 +259,9 @@ fn missing_listeners(cluster: &Exposed, object: &Object, gateway: &str, findings
             Some(other) => format!("its listener for that port is {other}"),
             None => "it has no listener for that port".to_owned(),
         };
-        let name = match protocol {
-            "TLS" => plan::SNI_LISTENER.to_owned(),
+        let name = match (wanted, protocol) {
+            (Some(wanted), _) => wanted,
+            (None, "TLS") => plan::SNI_LISTENER.to_owned(),
             _ => format!("vk-{}-{}-{}", cluster.name(), node.shard, node.index),
         };
         let mut listener = json!({"name": name, "port": port.get(), "protocol": protocol});
@@ -242,6 +275,17 @@ fn missing_listeners(cluster: &Exposed, object: &Object, gateway: &str, findings
         let finding = Finding::warning(Rule::ListenerMissing, message).at("spec.externalAccess.gateway.basePort");
         findings.push(cluster.finding(finding.proposed(listener)));
     }
+}
+
+/// The listener of a node's port has another name than the node's route asks for.
+fn misnamed(cluster: &Exposed, node: &Node, gateway: &str, wanted: &str, present: &str) -> Finding {
+    let message = format!(
+        "the route of node {} asks for listener `{wanted}` of Gateway {gateway}, and the one of its port is `{present}`: no traffic reaches the node; make the names agree, or leave `sectionName` out",
+        node.name
+    );
+    let written = cluster.gateway.as_ref().and_then(|gateway| gateway.section_name.clone()).unwrap_or_default();
+    let finding = Finding::warning(Rule::SectionName, message).at("spec.externalAccess.gateway.gatewayRef.sectionName");
+    cluster.finding(finding.current(written))
 }
 
 /// Whether a listener lets the TLS of a node through. Gateway API's default is to end it; a TCP listener knows nothing of it.
@@ -266,9 +310,16 @@ fn foreign_listeners(cluster: &Exposed, clusters: &[Exposed], object: &Object, g
     for node in cluster.plan.nodes() {
         let Some(port) = node.listener_port else { continue };
         let mut foreign = listeners_of(object).iter().filter(|listener| has_port(listener, port) && !is_ours(listener));
-        let Some(foreign) = foreign.find(|listener| text(listener, "protocol") != "UDP") else { continue };
+        let by_name = matches!(cluster.plan.cluster.ports, Ports::Sni { .. });
+        let is_in_the_way = |listener: &&Value| match text(listener, "protocol") {
+            "UDP" => false,
+            // Told apart by name: ours is for all names that no other listener has.
+            "TLS" => !by_name || text(listener, "hostname").is_empty(),
+            _ => true,
+        };
+        let Some(foreign) = foreign.find(is_in_the_way) else { continue };
         let message = format!(
-            "port {port} of Gateway {gateway}, which node {} needs, already has the listener `{}`: choose another `basePort`",
+            "port {port} of Gateway {gateway}, which node {} needs, already has the listener `{}`: choose another `basePort`, or take that listener out if `emit.listeners: Gateway` has added it before",
             node.name,
             text(foreign, "name")
         );

@@ -33,7 +33,7 @@ pub fn all(clusters: &[Exposed], config: &Config, objects: &[Object], own: &ByCl
         emitted::needs(cluster, config, findings);
         moved::ports(cluster, config, own, findings);
     }
-    gateway::listeners(clusters, config, findings);
+    gateway::listeners(clusters, config, objects, findings);
     gateway::gateways_in_list(clusters, config, objects, findings);
     allowed::namespaces(clusters, config, objects, findings);
     node_ports::taken(clusters, objects, findings);

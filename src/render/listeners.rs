@@ -67,22 +67,29 @@ pub fn is_gateway_listener(name: &str, prefix: &str) -> bool {
 /// What the names of an exposed cluster's listeners on its Gateway begin with.
 #[must_use]
 pub fn gateway_listener_prefix_of(exposed: &Exposed) -> String {
-    let elsewhere = exposed.gateway.as_ref().is_some_and(|gateway| gateway.namespace.is_some());
-    gateway_listener_prefix(exposed.namespace(), exposed.name(), elsewhere)
+    gateway_listener_prefix(exposed.namespace(), exposed.name(), exposed.gateway_is_elsewhere())
+}
+
+/// The name of a node's listener on its Gateway.
+pub(super) fn gateway_listener_name(exposed: &Exposed, node: &Node) -> String {
+    let prefix = gateway_listener_prefix_of(exposed);
+    match exposed.plan.cluster.ports {
+        Ports::Sni { .. } => format!("{prefix}sni"),
+        _ => format!("{prefix}{}-{}", node.shard, node.index),
+    }
 }
 
 /// The listener of a node on its Gateway; with SNI all nodes have the same.
 #[must_use]
 pub fn gateway_listener(exposed: &Exposed, node: &Node) -> Value {
-    let elsewhere = exposed.gateway.as_ref().is_some_and(|gateway| gateway.namespace.is_some());
-    let prefix = gateway_listener_prefix_of(exposed);
-    let allowed = match exposed.namespace().filter(|_| elsewhere) {
+    let allowed = match exposed.namespace().filter(|_| exposed.gateway_is_elsewhere()) {
         Some(namespace) => json!({"from": "Selector", "selector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}}}),
         None => from_same(),
     };
+    let name = gateway_listener_name(exposed, node);
     match exposed.plan.cluster.ports {
-        Ports::Sni { port } => sni_listener(&format!("{prefix}sni"), port.get(), allowed),
-        _ => tcp_listener(&format!("{prefix}{}-{}", node.shard, node.index), node, allowed),
+        Ports::Sni { port } => sni_listener(&name, port.get(), allowed),
+        _ => tcp_listener(&name, node, allowed),
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use gateway_api::apis::experimental::tcproutes::{TcpRouteParentRefs, TcpRouteRules, TcpRouteRulesBackendRefs, TcpRouteSpec};
 use serde_json::{Map, Value, json};
 
-use super::listeners::{GROUP, part_of};
+use super::listeners::{GROUP, gateway_listener_name, part_of};
 use super::metadata::{Part, metadata, node_extension};
 use super::{Gvk, LISTENER_SET, TLS_ROUTE, dns};
 use crate::api::{Dns, Listeners};
@@ -55,7 +55,11 @@ fn parent(exposed: &Exposed, gateway: &Gateway, config: &Config, node: &Node) ->
             name: gateway.name.clone(),
             namespace: gateway.namespace.clone(),
             port,
-            section_name: gateway.section_name_for(node),
+            // Listeners that are added have names of ours.
+            section_name: match config.listeners {
+                Listeners::Gateway => gateway.section_name.as_ref().map(|_| gateway_listener_name(exposed, node)),
+                _ => gateway.section_name_for(node),
+            },
             ..TcpRouteParentRefs::default()
         };
     }

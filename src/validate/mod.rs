@@ -80,13 +80,20 @@ pub struct Service {
 pub struct Gateway {
     /// Name of the Gateway.
     pub name: String,
-    /// Its namespace, if it is another than the cluster's.
+    /// Its namespace as written: without one it is the cluster's. It may be that, written out: see [`Exposed::gateway_is_elsewhere`].
     pub namespace: Option<String>,
     /// Name of the listener, `{shard}` and `{node}` not yet replaced.
     pub section_name: Option<String>,
 }
 
 impl Exposed {
+    /// Whether the Gateway is in another namespace than the cluster.
+    #[must_use]
+    pub fn gateway_is_elsewhere(&self) -> bool {
+        let namespace = self.gateway.as_ref().and_then(|gateway| gateway.namespace.as_deref());
+        namespace.is_some_and(|namespace| Some(namespace) != self.namespace())
+    }
+
     /// A finding about this cluster; about the functionConfig, if the field is one below `spec.externalAccess` that comes from
     /// there.
     #[must_use]

@@ -164,8 +164,9 @@ fn a_gateway_of_another_namespace_must_allow_us() {
         found("None", "", &format!("allowedRoutes: {{namespaces: {}}}", selector.replace("team", "else"))),
         ["warning gateway-not-allowed"]
     );
-    assert_eq!(found("ListenerSet", "", ""), ["warning gateway-not-allowed"]);
-    assert_eq!(found("ListenerSet", "allowedListeners: {namespaces: {from: All}},", ""), [""; 0]);
+    let set = |more: &str| rules(&list(&config("ListenerSet"), one, &gateway(more, "").replace("port: 9000", "port: 8000")));
+    assert_eq!(set(""), ["warning gateway-not-allowed"]);
+    assert_eq!(set("allowedListeners: {namespaces: {from: All}},"), [""; 0]);
     let routes = objects(&list(&config("None"), one, ""), "TCPRoute");
     assert_eq!(routes[0]["spec"]["parentRefs"][0]["namespace"], "infra");
     let sets = objects(&list(&config("ListenerSet"), one, ""), "ListenerSet");

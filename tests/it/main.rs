@@ -13,6 +13,7 @@ mod cases;
 mod cli;
 mod examples;
 mod folders;
+mod gateway_listeners;
 mod names;
 mod node_ports;
 mod operator_managed;
