@@ -10,7 +10,7 @@ use crate::finding::Finding;
 use crate::krm::entries::EntryChange;
 use crate::krm::{Change, ResourceList};
 use crate::object::{Object, find_gateway};
-use crate::render::{gateway_listener, gateway_listener_prefix, is_gateway_listener};
+use crate::render::{gateway_listener, is_gateway_listener_of};
 use crate::rule::Rule;
 use crate::select::Selection;
 
@@ -76,8 +76,8 @@ fn name(listener: &Value) -> &str {
 
 /// Whether a listener is one of ours that no node of a cluster in the list has any more.
 fn is_stale(name: &str, exposure: &Exposure, gateway: &Object) -> bool {
-    exposure.known.difference(&exposure.left_alone).any(|(namespace, cluster)| {
-        let elsewhere = *namespace != gateway.reference.namespace;
-        is_gateway_listener(name, &gateway_listener_prefix(namespace.as_deref(), cluster, elsewhere))
+    let mut known = exposure.known.difference(&exposure.left_alone);
+    known.any(|(namespace, cluster)| {
+        is_gateway_listener_of(name, (namespace.as_deref(), cluster.as_str()), gateway.reference.namespace.as_deref())
     })
 }

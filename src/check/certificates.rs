@@ -1,8 +1,8 @@
 //! Certificates that somebody has written by hand into the Secret that a cluster's servers use: whether they have the names that
-//! clients, the operator and the probes verify, and so have certificates that lie in the Secret itself.
+//! clients, the operator and the probes verify, and so have certificates that lie in the Secret itself. And whether a Certificate of
+//! ours is the only one for its Secret.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -23,27 +23,28 @@ pub(super) fn shared(clusters: &[Exposed], config: &Config, objects: &[Object], 
     if config.issuer.is_none() {
         return;
     }
-    let mut makers: HashMap<(Option<&str>, &str), String> = HashMap::new();
+    // By namespace and name of the Secret: the Certificate of somebody else, or the cluster that gets one.
+    let mut foreign: HashMap<(Option<&str>, &str), &Object> = HashMap::new();
     for object in objects.iter().filter(|object| is_certificate(object) && Own::new(object).is_none()) {
         if let Some(secret) = object.value.pointer("/spec/secretName").and_then(Value::as_str) {
-            let namespace = object.reference.namespace.as_deref();
-            makers.insert((namespace, secret), format!("Certificate {}", full_name(namespace, &object.reference.name)));
+            foreign.insert((object.reference.namespace.as_deref(), secret), object);
         }
     }
-    for cluster in clusters.iter().filter(|cluster| cluster.tls) {
+    let mut own: HashMap<(Option<&str>, &str), &Exposed> = HashMap::new();
+    for cluster in clusters {
         let Some(secret) = cluster.tls_secret.as_deref() else { continue };
-        match makers.entry((cluster.namespace(), secret)) {
-            Entry::Vacant(free) => drop(free.insert(format!("the Certificate of cluster {}", cluster.full_name()))),
+        let place = (cluster.namespace(), secret);
+        let first = *own.entry(place).or_insert(cluster);
+        let other = match foreign.get(&place) {
+            Some(object) => format!("Certificate {}", full_name(place.0, &object.reference.name)),
             // A cluster that is there twice has been reported.
-            Entry::Occupied(taken) if taken.get().ends_with(&format!("cluster {}", cluster.full_name())) => {}
-            Entry::Occupied(taken) => {
-                let message = format!(
-                    "`emit.certificates: CertManager` writes a Certificate for Secret `{secret}`, which {} makes already, with other names: give the cluster a Secret of its own, or keep one Certificate only",
-                    taken.get()
-                );
-                findings.push(cluster.finding(Finding::error(Rule::CertificateShared, message).at("spec").current(secret)));
-            }
-        }
+            None if first.full_name() != cluster.full_name() => format!("the Certificate of cluster {}", first.full_name()),
+            None => continue,
+        };
+        let message = format!(
+            "`emit.certificates: CertManager` writes a Certificate for Secret `{secret}`, which {other} makes already, with other names: give the cluster a Secret of its own, or keep one Certificate only"
+        );
+        findings.push(cluster.finding(Finding::error(Rule::CertificateShared, message).at("spec").current(secret)));
     }
 }
 

@@ -128,13 +128,16 @@ pub(super) fn listeners(clusters: &[Exposed], config: &Config, objects: &[Object
 
 /// How many listeners of a Gateway are of no cluster in the list.
 fn listeners_of_others(gateway: &Object, objects: &[Object]) -> usize {
-    let clusters = objects.iter().filter(|object| object.group() == "valkey.io" && object.reference.kind == "ValkeyCluster");
-    let prefix = |cluster: &Object| {
-        let (of, elsewhere) = (&cluster.reference, cluster.reference.namespace != gateway.reference.namespace);
-        render::gateway_listener_prefix(of.namespace.as_deref(), &of.name, elsewhere)
+    let clusters: Vec<&Object> =
+        objects.iter().filter(|object| object.group() == "valkey.io" && object.reference.kind == "ValkeyCluster").collect();
+    let is_ours = |listener: &Value| {
+        let of = |cluster: &&Object| {
+            let cluster = &cluster.reference;
+            let names = (cluster.namespace.as_deref(), cluster.name.as_str());
+            render::is_gateway_listener_of(text(listener, "name"), names, gateway.reference.namespace.as_deref())
+        };
+        clusters.iter().any(of)
     };
-    let prefixes: Vec<String> = clusters.map(prefix).collect();
-    let is_ours = |listener: &&Value| prefixes.iter().any(|prefix| render::is_gateway_listener(text(listener, "name"), prefix));
     listeners_of(gateway).iter().filter(|listener| !is_ours(listener)).count()
 }
 

@@ -13,6 +13,7 @@ mod moved;
 mod node_ports;
 mod route_version;
 mod twice;
+mod way_in;
 
 use crate::finding::Finding;
 use crate::object::Object;
@@ -31,6 +32,8 @@ pub fn all(clusters: &[Exposed], config: &Config, objects: &[Object], own: &ByCl
         annotations::of_services(cluster, findings);
         gateway::section_name(cluster, config, findings);
         emitted::needs(cluster, config, findings);
+        node_ports::pinned_unused(cluster, config, findings);
+        way_in::inside_only(cluster, config, findings);
         moved::ports(cluster, config, own, findings);
     }
     gateway::listeners(clusters, config, objects, findings);

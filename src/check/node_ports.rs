@@ -1,6 +1,6 @@
-//! Static NodePorts: each belongs to one Service of the whole Kubernetes cluster.
+//! NodePorts that are fixed in Git: each belongs to one Service of the whole Kubernetes cluster, and a node has one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ptr;
 
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::object::Object;
 use crate::own::Own;
 use crate::plan::Port;
 use crate::rule::Rule;
-use crate::validate::{Exposed, full_name};
+use crate::validate::{Config, Exposed, full_name};
 
 /// Ports that two of our Services ask for, or ours and any other Service of the list.
 pub(super) fn taken(clusters: &[Exposed], objects: &[Object], findings: &mut Vec<Finding>) {
@@ -56,6 +56,31 @@ pub(super) fn taken(clusters: &[Exposed], objects: &[Object], findings: &mut Vec
             cluster.finding(Finding::error(Rule::NodePortTaken, message).at("spec.externalAccess.nodePorts.base").current(port.get())),
         );
     }
+}
+
+/// Pins that no Service gets. Those of nodes that are not there any more wait for them to come back.
+pub(super) fn pinned_unused(cluster: &Exposed, config: &Config, findings: &mut Vec<Finding>) {
+    let pinned: BTreeMap<(u32, u32), Port> = config.pinned_for(&cluster.object).collect();
+    let inside_only = cluster.service.service_type == ServiceType::ClusterIp;
+    let unused = cluster.plan.nodes().filter_map(|node| {
+        let pinned = pinned.get(&(node.shard, node.index))?;
+        let used = node.node_port.filter(|_| !inside_only);
+        let instead = used.map(|port| format!("{port}, ")).unwrap_or_default();
+        (used != Some(*pinned)).then(|| format!("{} ({instead}pinned {pinned})", node.name))
+    });
+    let unused: Vec<String> = unused.collect();
+    let Some(first) = unused.first() else { return };
+    let more = match unused.len().saturating_sub(1) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (field, message) = if inside_only {
+        ("serviceType", format!("the Services are of type ClusterIP, and the ports that `spec.pinned` has are not used: {first}{more}"))
+    } else {
+        let message = format!("`nodePorts.base` wins over `spec.pinned`, which has other ports: {first}{more}; take one of the two out");
+        ("nodePorts.base", message)
+    };
+    findings.push(cluster.finding(Finding::warning(Rule::PinnedUnused, message).at(format!("spec.externalAccess.{field}"))));
 }
 
 fn is_of(own: &Own<'_>, cluster: &Exposed) -> bool {

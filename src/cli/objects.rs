@@ -32,10 +32,13 @@ pub(super) fn load(input: &Input) -> Loaded {
 pub(super) fn load_beside(input: &Input, rendered: Option<&Path>) -> Loaded {
     let mut found = Vec::new();
     let mut files = files::read(&input.files, &mut found);
-    let earlier = files.iter().position(|file| rendered.is_some_and(|path| files::same(path, Path::new(&file.name))));
-    if let Some(earlier) = earlier {
-        found.extend(lost(&files, earlier));
-        files.iter_mut().skip(earlier).take(1).for_each(|file| file.text = without_clusters(&file.text));
+    if let Some(rendered) = rendered {
+        let (mut earlier, sources): (Vec<File>, Vec<File>) =
+            files.into_iter().partition(|file| files::same(rendered, Path::new(&file.name)));
+        found.extend(lost(&earlier, &sources));
+        earlier.iter_mut().for_each(|file| file.text = without_clusters(&file.text));
+        files = sources;
+        files.append(&mut earlier);
     }
     let config_files = input.config.as_ref().map(|path| files::read(std::slice::from_ref(path), &mut found));
     let manifests::Exposed { mut exposure, config, .. } = manifests::expose_all(&files, config_files.as_deref(), found);
@@ -46,19 +49,18 @@ pub(super) fn load_beside(input: &Input, rendered: Option<&Path>) -> Loaded {
     Loaded { files, config, exposure }
 }
 
-/// What would be lost if `render` wrote to this file: whatever in it is neither an output of an earlier run nor, as clusters whose
-/// servers announce themselves are, a copy of what another file has.
-fn lost(files: &[File], rendered: usize) -> Option<Finding> {
-    let file = files.get(rendered)?;
+/// What would be lost if `render` wrote to a file that is there: whatever in it is neither an output of an earlier run nor, as
+/// clusters whose servers announce themselves are, a copy of what one of the sources has.
+fn lost(earlier: &[File], sources: &[File]) -> Option<Finding> {
+    let file = earlier.first()?;
     let mut unreadable = Vec::new();
     let (objects, _) = read(&[File { explicit: true, ..file.clone() }], &mut unreadable);
-    let others: Vec<File> = files.iter().enumerate().filter(|(index, _)| *index != rendered).map(|(_, file)| file.clone()).collect();
-    let (others, _) = read(&others, &mut Vec::new());
-    let is_safe = |object: &&Object| {
-        let is_copy = object.reference.kind == "ValkeyCluster" && others.iter().any(|other| other.reference == object.reference);
-        object.value.is_null() || Own::new(object).is_some() || is_copy
+    let mut others = objects.iter().filter(|object| !object.value.is_null() && Own::new(object).is_none()).peekable();
+    let originals = if others.peek().is_some() { read(sources, &mut Vec::new()).0 } else { Vec::new() };
+    let is_copy = |object: &Object| {
+        object.reference.kind == "ValkeyCluster" && originals.iter().any(|original| original.reference == object.reference)
     };
-    let first = match objects.iter().find(|object| !is_safe(object)) {
+    let first = match others.find(|object| !is_copy(object)) {
         Some(object) => object.reference.to_string(),
         None if !unreadable.is_empty() => "text that cannot be read".to_owned(),
         None => return None,

@@ -23,9 +23,9 @@ pub(super) fn expected(tree: &Tree<'_>, wanted: &[Pinned]) -> Option<Value> {
     let mut object = tree.node.value().ok()?;
     let spec = some(object.as_object_mut()?.entry("spec").or_insert(Value::Null), json!({}));
     let entries = some(spec.as_object_mut()?.entry("pinned").or_insert(Value::Null), json!([])).as_array_mut()?;
+    let text = |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);
+    let present: Vec<Cluster> = entries.iter().map(|entry| named(|key| text(entry, key))).collect();
     for (cluster, ports) in wanted {
-        let text = |entry: &Value, key: &str| entry.get(key).and_then(Value::as_str).map(str::to_owned);
-        let present: Vec<Cluster> = entries.iter().map(|entry| named(|key| text(entry, key))).collect();
         match place_of(cluster, wanted, &present).and_then(|index| entries.get_mut(index)) {
             Some(found) => *found.as_object_mut()?.entry("nodePorts").or_insert(Value::Null) = json!(ports),
             None => entries.push(entry(cluster, ports)),
@@ -49,9 +49,9 @@ pub(super) fn edits(tree: &Tree<'_>, wanted: &[Pinned]) -> Edits {
     let mut new = EntryChange::default();
     let mut edits = Edits::default();
     let mut replace = |replacements: Vec<Replacement>| replacements.into_iter().for_each(|(range, text)| edits.replace(range, text));
+    let text = |node: &Node<'_>, key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
+    let names: Vec<Cluster> = present.iter().map(|node| named(|key| text(node, key))).collect();
     for (cluster, ports) in wanted {
-        let text = |node: &Node<'_>, key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
-        let names: Vec<Cluster> = present.iter().map(|node| named(|key| text(node, key))).collect();
         match place_of(cluster, wanted, &names).and_then(|index| present.get(index)) {
             Some(node) => replace(ports_of_entry(tree, node, ports)),
             None => new.appended.push(entry(cluster, ports)),

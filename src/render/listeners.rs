@@ -48,12 +48,17 @@ pub(super) fn listener_sets(exposed: &Exposed, gateway: &Gateway) -> Vec<Value> 
 
 /// What the names of a cluster's listeners on a Gateway begin with. The namespace is part of it where the Gateway is in
 /// another, as clusters of several namespaces may share it.
-#[must_use]
-pub fn gateway_listener_prefix(namespace: Option<&str>, cluster: &str, gateway_elsewhere: bool) -> String {
+fn gateway_listener_prefix(namespace: Option<&str>, cluster: &str, gateway_elsewhere: bool) -> String {
     match namespace.filter(|_| gateway_elsewhere) {
         Some(namespace) => format!("vk-{namespace}-{cluster}-"),
         None => format!("vk-{cluster}-"),
     }
+}
+
+/// Whether a listener's name is one that this cluster gives, by namespace and name, on a Gateway of that namespace.
+#[must_use]
+pub fn is_gateway_listener_of(name: &str, (namespace, cluster): (Option<&str>, &str), gateway: Option<&str>) -> bool {
+    is_gateway_listener(name, &gateway_listener_prefix(namespace, cluster, namespace != gateway))
 }
 
 /// Whether a listener's name is one that a cluster with this prefix gives.

@@ -17,7 +17,7 @@ use serde_json::Value;
 pub use certificate::certificate_names;
 pub use command::server_container;
 pub use gvk::{CERTIFICATE, DNS_ENDPOINT, Gvk, LISTENER_SET, SERVICE, TCP_ROUTE_V1, TCP_ROUTE_V1ALPHA2, TLS_ROUTE, VALKEY_NODE};
-pub use listeners::{MAX_LISTENERS, gateway_listener, gateway_listener_prefix, gateway_listener_prefix_of, is_gateway_listener};
+pub use listeners::{MAX_LISTENERS, gateway_listener, gateway_listener_prefix_of, is_gateway_listener, is_gateway_listener_of};
 pub use metadata::{CLUSTER_LABEL, EXTENSION_LABEL, EXTENSION_NODE_LABEL, EXTENSION_SHARD_LABEL, NODE_LABEL, SHARD_LABEL};
 pub use service::FIXED_ADDRESS;
 

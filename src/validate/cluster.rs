@@ -7,13 +7,11 @@ use serde_json::{Map, Value};
 use super::access::{self, Fields};
 use super::spellings::{self, AccessPlace};
 use super::{Config, Exposed, Observed, Origin, announce, server, shape};
-use crate::api::{Announce, EndpointType, ExternalAccess, Routes, ServiceType, VALKEY_API, extension_fields};
+use crate::api::{EndpointType, ExternalAccess, Routes, ServiceType, VALKEY_API, extension_fields};
 use crate::finding::Finding;
 use crate::krm::annotations::PATH;
 use crate::object::Object;
-use crate::plan::{
-    self, ADVISED_NODES, ClusterName, MAX_NODES, MAX_REPLICAS, MAX_SHARDS, Plan, Port, PortOutOfRange, Ports, Services, Topology,
-};
+use crate::plan::{self, ADVISED_NODES, ClusterName, MAX_NODES, MAX_REPLICAS, MAX_SHARDS, Plan, PortOutOfRange, Ports, Services, Topology};
 use crate::rule::Rule;
 
 /// Longest name of a StatefulSet whose pods can carry their revision label (63, less a hash and a hyphen).
@@ -87,7 +85,7 @@ fn read(
     let (domain, hostname_prefix) = access::hostnames(&access, topology, sni, &mut fields);
     let stride = topology.and_then(|topology| access::stride(&access, topology, &mut fields));
     let mut known = observed.node_ports.clone();
-    known.extend(config.pinned_for(object));
+    known.extend(config.pinned_for(&object.reference));
     let node_ports = access::node_ports(&access, &service, known, &mut fields);
     let services = if config.is_operator_managed() { Services::PerNode } else { Services::PerShard };
     let name = name(&object.reference.name, topology, services, findings);
@@ -104,8 +102,9 @@ fn read(
         None if service.service_type == ServiceType::NodePort => Some(Ports::NodePorts { read_back: read_back(object) }),
         None => Some(Ports::ServicePorts),
     };
+    let labels = labels(object);
     if let Some(topology) = topology {
-        size_of_all_nodes(spec, &access, &labels(object), topology, findings);
+        size_of_all_nodes(spec, &access, &labels, topology, findings);
     }
     let prefers_hostnames = access.preferred_endpoint_type == Some(EndpointType::Hostname);
     let (namespace, topology) = (object.reference.namespace.clone(), topology?);
@@ -121,7 +120,6 @@ fn read(
         services,
     };
     let plan = Plan::new(cluster).map_err(|out| findings.push(port_out_of_range(&out, object, topology.nodes(), path, &access))).ok()?;
-    let labels = labels(object);
     let exposed = Exposed {
         plan,
         service,
@@ -145,48 +143,7 @@ fn read(
     if let Some(who) = config.announce {
         announce::needs(&exposed, who, path, findings);
     }
-    if config.announce != Some(Announce::Live) {
-        leads_inside(&exposed, path, findings);
-    }
-    pinned_unused(&exposed, config.pinned_for(object), path, findings);
     Some(exposed)
-}
-
-/// Something else may lead to Services of type ClusterIP, such as a proxy, so that this is no error.
-fn leads_inside(exposed: &Exposed, path: &str, findings: &mut Vec<Finding>) {
-    if exposed.access.gateway.is_none() && exposed.service.service_type == ServiceType::ClusterIp {
-        let message = "Services of type ClusterIP lead nobody in from outside the Kubernetes cluster: use NodePort, LoadBalancer or a gateway, unless routes or proxies of your own lead to them";
-        findings.push(Finding::warning(Rule::InsideOnly, message).at(format!("{path}.serviceType")).current("ClusterIP"));
-    }
-}
-
-/// Pins of nodes that are not there any more wait for them to come back.
-fn pinned_unused(exposed: &Exposed, pinned: impl Iterator<Item = ((u32, u32), Port)>, path: &str, findings: &mut Vec<Finding>) {
-    let pinned: BTreeMap<(u32, u32), Port> = pinned.collect();
-    let inside_only = exposed.service.service_type == ServiceType::ClusterIp;
-    let unused: Vec<String> = exposed
-        .plan
-        .nodes()
-        .filter_map(|node| {
-            let pinned = pinned.get(&(node.shard, node.index))?;
-            let used = node.node_port.filter(|_| !inside_only);
-            let instead = used.map(|port| format!("{port}, ")).unwrap_or_default();
-            (used != Some(*pinned)).then(|| format!("{} ({instead}pinned {pinned})", node.name))
-        })
-        .collect();
-    let Some(first) = unused.first() else { return };
-    let more = match unused.len().saturating_sub(1) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let (field, message) = if inside_only {
-        let message = format!("the Services are of type ClusterIP, and the ports that `spec.pinned` has are not used: {first}{more}");
-        ("serviceType", message)
-    } else {
-        let message = format!("`nodePorts.base` wins over `spec.pinned`, which has other ports: {first}{more}; take one of the two out");
-        ("nodePorts.base", message)
-    };
-    findings.push(Finding::warning(Rule::PinnedUnused, message).at(format!("{path}.{field}")));
 }
 
 /// The cluster's own fields over those of the functionConfig.

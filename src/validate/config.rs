@@ -123,9 +123,9 @@ impl Config {
     }
 
     /// The ports that are pinned for a cluster. An entry without namespace holds in each: manifests often leave it to Kustomize.
-    pub(super) fn pinned_for(&self, cluster: &Object) -> impl Iterator<Item = ((u32, u32), Port)> {
-        let of = |namespace: Option<String>| self.pinned.get(&(namespace, cluster.reference.name.clone()));
-        let ports = of(cluster.reference.namespace.clone()).or_else(|| of(None));
+    pub fn pinned_for(&self, cluster: &ObjectRef) -> impl Iterator<Item = ((u32, u32), Port)> {
+        let of = |namespace: Option<String>| self.pinned.get(&(namespace, cluster.name.clone()));
+        let ports = of(cluster.namespace.clone()).or_else(|| of(None));
         ports.into_iter().flatten().map(|(at, port)| (*at, *port))
     }
 }

@@ -39,6 +39,11 @@ fn render_writes_over_no_manifest() {
     );
     let plain = "apiVersion: valkey.io/v1alpha1\nkind: ValkeyCluster\nmetadata: {name: cache, namespace: shop}\nspec:\n  shards: 1\n";
     fs::write(folder.join("command.yml"), format!("{plain}---\n{command}")).unwrap();
+    // A cluster that was edited in its own file looks like the copies that `render` writes, and is none.
+    fs::write(folder.join("edited.yml"), plain).unwrap();
+    fs::write(folder.join("expose.yml"), &command).unwrap();
+    assert_eq!(run(&folder, &["render", "-f", "edited.yml", "-f", "expose.yml", "--in-place"]).0, 0);
+    assert!(fs::read_to_string(folder.join("edited.yml")).unwrap().contains("EXPOSE_VALKEY_ADDED"));
     for args in [
         &["-f", "c.yaml", "-o", "c.yaml"][..],
         &["-f", "c.yaml", "-o", "c.yaml", "--check"],
@@ -47,12 +52,13 @@ fn render_writes_over_no_manifest() {
         &["-f", "c.yaml", "-o", "link.yml"],
         &["-f", "command.yml", "-o", "command.yml"],
         &["-f", "command.yml", "-o", "command.yml", "--in-place"],
+        &["-f", "edited.yml", "-f", "edited.yml", "-f", "expose.yml", "-o", "edited.yml"],
     ] {
-        let before = ["c.yaml", "command.yml"].map(|file| fs::read_to_string(folder.join(file)).unwrap());
+        let before = ["c.yaml", "command.yml", "edited.yml"].map(|file| fs::read_to_string(folder.join(file)).unwrap());
         let (code, out, said) = run(&folder, &[&["render"], args].concat());
         assert!(code == 1 && out.is_empty(), "{args:?}: {out}");
         assert!(said.contains("would be lost: valkey.io/v1alpha1/ValkeyCluster/shop/cache; write to another file"), "{args:?}: {said}");
-        assert_eq!(["c.yaml", "command.yml"].map(|file| fs::read_to_string(folder.join(file)).unwrap()), before, "{args:?}");
+        assert_eq!(["c.yaml", "command.yml", "edited.yml"].map(|file| fs::read_to_string(folder.join(file)).unwrap()), before, "{args:?}");
     }
 }
 
